@@ -69,24 +69,30 @@ export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int3
 
 const FREES: ReadonlySet<number> = new Set([TraceAction.FreeRequested, TraceAction.FreeCompleted]);
 
+/** Stacks that count as one: an operator may try another path through C++ in the same line of Python. */
+export type SiteOf = (stack: StackIndex) => StackIndex;
+
 /** The retried OOM events of the trace, in order. None can be found without recorded stacks. */
 export function findRetriedOoms(
   { events }: Pick<DeviceTrace, 'events'>,
   { allocationOfEvent, allocations }: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
+  siteOf: SiteOf = (stack) => stack,
 ): ReadonlySet<EventIndex> {
   const { action } = events;
   const found = new Set<EventIndex>();
   const hasStacks = allocations.stack.some((stack) => stack > EMPTY_STACK);
   const stackOf = (event: EventIndex): StackIndex =>
-    action[event] === TraceAction.Alloc
-      ? allocations.stack[allocationOfEvent[event]]
-      : events.stack[event];
+    siteOf(
+      action[event] === TraceAction.Alloc
+        ? allocations.stack[allocationOfEvent[event]]
+        : events.stack[event],
+    );
   const isOwnFree = (event: EventIndex, stack: StackIndex): boolean =>
-    FREES.has(action[event]) && events.stack[event] === stack;
+    FREES.has(action[event]) && siteOf(events.stack[event]) === stack;
   if (!hasStacks) return found;
   for (const oom of eventsOf(events, TraceAction.Oom)) {
-    const stack = events.stack[oom];
-    if (stack === NO_STACK) continue;
+    if (events.stack[oom] === NO_STACK) continue;
+    const stack = siteOf(events.stack[oom]);
     let next = oom + 1;
     let isOwn = true;
     // The allocator may free and allocate segments for the request itself, and the operator its other tensors.

@@ -286,7 +286,7 @@ function leakDraft(
     kind: isGraph ? 'kept-graph' : 'kept',
     ids,
     lines: isCalled
-      ? places.linesOf(ids)
+      ? places.linesOf(ids, isGraph ? [sequence] : [])
       : linesFrom(
           first === undefined ? [] : [context.input.stacks.frame(first)],
           userLines(context, lead.stack, lead.frame, lead.frameIs === 'started at' ? 1 : 0),
@@ -321,7 +321,9 @@ function placeDraft(
     kind: isGraph ? 'kept-graph' : 'kept',
     ids,
     all,
-    lines: isFromCall ? places.linesOf(ids) : linesFrom(top && [top], userLines(context, stack)),
+    lines: isFromCall
+      ? places.linesOf(ids, isGraph ? context.stepSequences : [])
+      : linesFrom(top && [top], userLines(context, stack)),
     rate: rateOf(context, all, stack),
     isGrowing: isAdding && !isOfOneRepetition(context, ids, stack),
   };

@@ -11,7 +11,8 @@ import type { FrameView } from '../../device/model/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { GRAPH_SITES, keepsPasses } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel, userLines } from '../findings/user-lines.ts';
+import { callerOfModel, lineInLoop, userLines } from '../findings/user-lines.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
 
 /** The lines to look at, then those that lead there from the program's loop. */
 export function linesFrom(
@@ -63,8 +64,10 @@ export class Places {
   /**
    * The statement that called the model, then the last statement of the same function whose tensors are kept too
    * (closest to where they are stored), then the user lines that lead there.
+   *
+   * @param loops whose own line is named in its place, if it calls a helper that calls the model
    */
-  linesOf(ids: readonly AllocationIndex[]): FrameView[] {
+  linesOf(ids: readonly AllocationIndex[], loops: readonly StepSequence[]): FrameView[] {
     const { sizeBytes } = this.#context.input.replay.allocations;
     const inModules = ids.filter((id) => this.#context.classifier.isForward(this.stackOf(id)));
     const byKey = groupBy(inModules.length > 0 ? inModules : ids, (id) => this.keyOf(id));
@@ -81,10 +84,12 @@ export class Places {
       if (own === undefined || this.functionOf(this.stackOf(id)) !== home) continue;
       if (last === undefined || this.#lineOf(own) > this.#lineOf(last)) last = own;
     }
-    const frames = [...new Set([called, last])].flatMap((own) =>
+    // A helper may call the model: then the line to edit is the one in the loop that calls the helper.
+    const inLoop = lineInLoop(this.#context, stack, loops) ?? called;
+    const frames = [...new Set(inLoop === called ? [called, last] : [inLoop])].flatMap((own) =>
       own === undefined ? [] : this.#context.input.stacks.frame(own),
     );
-    return linesFrom(frames, userLines(this.#context, stack, called));
+    return linesFrom(frames, userLines(this.#context, stack, inLoop));
   }
 
   #lineOf(frame: FrameIndex): number {

@@ -175,7 +175,11 @@ function isScalar(context: AnalysisInput, { kept }: GrowingSite): boolean {
  * graph stays. So look for scalars made outside the model after the graph's last tensor, once a step, each freed soon
  * after the next was made. Undefined if the model's own output is kept: then the output holds the graph.
  */
-function runningTotal(context: AnalysisInput, holder: GrowingSite, { bounds }: StepSequence) {
+function runningTotal(
+  context: AnalysisInput,
+  holder: GrowingSite,
+  { bounds, source }: StepSequence,
+) {
   const { classifier, input } = context;
   const { allocations: table } = input.replay;
   const steps = bounds.length - 1;
@@ -186,10 +190,12 @@ function runningTotal(context: AnalysisInput, holder: GrowingSite, { bounds }: S
     return undefined;
   const next = holder.kept.find((id) => table.start[id] > bounds[middle + 1]) ?? from;
   let found: StackIndex | undefined;
-  // Up to the model call of the next step: the total may be made after the optimizer has run.
+  // Up to the model call of the next step: the total may be made after the optimizer has run. A loop's next step begins
+  // with its own line, and what follows is of that step.
   for (let id = from; id < next; id++) {
     const stack = table.stack[id];
-    if (table.start[id] > bounds[middle + 1] && classifier.isForward(stack)) break;
+    const isNext = table.start[id] > bounds[middle + 1];
+    if (isNext && (source === 'loop' || classifier.isForward(stack))) break;
     const isCandidate =
       table.requestedBytes[id] <= SCALAR_BYTES &&
       classifier.hasPython(stack) &&

@@ -77,8 +77,18 @@ const evidentRuns = (context: AnalysisInput): ForwardRun[] =>
   context.once(forwardRuns).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
 
 /** `@torch.no_grad()` and `@torch.inference_mode()` call the function from PyTorch's `decorate_context`. */
-export function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
+function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
   return [...stacks.frames(call)].some((frame) => stacks.frame(frame).name === 'decorate_context');
+}
+
+/** Whether an event is under no_grad(), or passes were made before it and none of them kept a graph. */
+export function isInference(context: AnalysisInput, event: EventIndex): boolean {
+  if (isUnderNoGrad(context, context.input.trace.events.stack[event])) return true;
+  const { start } = context.input.replay.allocations;
+  const whole = context
+    .once(evidentRuns)
+    .filter(({ isCutOff, last }) => !isCutOff && start[last] < event);
+  return whole.length > 0 && !context.isTraining && !whole.some(keepsGraph);
 }
 
 /** '9 forward passes: 8 kept a graph, and a backward followed, 1 ran out of memory before a backward could come.' */

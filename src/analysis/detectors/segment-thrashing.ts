@@ -110,9 +110,11 @@ function retryCount({ input: { trace, replay, snapshot } }: AnalysisInput): numb
   return recordedRetries(trace, runs, settings).length;
 }
 
-/** ', not counting 536 while cuDNN tried its algorithms' */
+/** ', not counting 536 after cuDNN tried its algorithms and gave their segments back' */
 const searchText = (searched: number): string =>
-  searched === 0 ? '' : `, not counting ${formatCount(searched)} while cuDNN tried its algorithms`;
+  searched === 0
+    ? ''
+    : `, not counting ${formatCount(searched)} after cuDNN tried its algorithms and gave their segments back`;
 
 /** The recording in ten parts: cuDNN's algorithm search returns and reallocates segments in the first steps only. */
 const PARTS = 10;

@@ -84,6 +84,20 @@ export function statementFrame(
   return input.stacks.topUserFrame(stack);
 }
 
+/** The user's line on a stack that is in the innermost of these loops around it; undefined outside of them. */
+export function lineInLoop(
+  { input }: AnalysisInput,
+  stack: StackIndex,
+  loops: readonly StepSequence[],
+): FrameIndex | undefined {
+  const { frame, parent } = input.snapshot.stacks;
+  const row = rowsOf(input, stack).find((own) =>
+    loops.some(({ loop }) => loop?.caller === parent[own]),
+  );
+  if (row === undefined || input.stacks.frame(frame[row]).kind !== 'user') return undefined;
+  return frame[row];
+}
+
 /**
  * The innermost user line outside the model: outside every module call and every forward method (some programs call
  * `forward` by name).

@@ -5,7 +5,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
-import { isUnderNoGrad } from '../detectors/no-grad.ts';
+import { isInference } from '../detectors/no-grad.ts';
 import {
   type LargerRequest,
   largerRequest,
@@ -95,7 +95,7 @@ function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: numbe
       ? undefined
       : largerRequest(context, stack, event, requestedBytes),
     pattern,
-    isInference: isUnderNoGrad(context, context.input.trace.events.stack[event]),
+    isInference: isInference(context, event),
     unfinished: unfinishedAt(context, event, pattern),
   };
 }

@@ -120,10 +120,10 @@ const LEAST_BUDGET_MS = 5000;
 const BUDGET_US_PER_EVENT = 100;
 
 export function runWhatIf(
-  { trace, replay, snapshot }: DeviceModel,
+  { trace, replay, snapshot, stacks }: DeviceModel,
   { confs, limit, arePresets = false, withCards = false, ...question }: WhatIfQuestion,
 ): WhatIfRuns {
-  const input = whatIfInput(trace, replay, snapshot.settings);
+  const input = whatIfInput(trace, replay, snapshot.settings, (stack) => stacks.siteOf(stack));
   const recorded = recordedRun(input, 1);
   const limitBytes = limitBytesOf(limit, recorded, input);
   const { length } = trace.events;

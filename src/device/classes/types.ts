@@ -29,7 +29,11 @@ const CLASSES = {
     'activations',
     'What a forward pass keeps for its backward pass or, while it runs, for its next layers; and the output of the model.',
   ],
-  Temporaries: ['temporaries', 'temporaries', 'Freed before the pass that made it is over.'],
+  Temporaries: [
+    'temporaries',
+    'temporaries',
+    'Scratch memory of a pass, freed before the pass is over.',
+  ],
   Inputs: [
     'inputs',
     'inputs',
@@ -45,7 +49,7 @@ const CLASSES = {
   Kept: [
     'kept',
     'kept tensors',
-    'Made within a step and still live several steps later: a cache, or a leak.',
+    'It outlived several later steps or forward passes: a cache, or a leak.',
   ],
 } as const;
 
@@ -147,7 +151,7 @@ const EVIDENCE = {
   WorkspaceSize: [Workspaces, 'it has the size of a cuBLAS workspace, and outlived the steps'],
   CacheStack: [GrowingState, 'code that manages a key-value cache allocated it'],
   Grows: [GrowingState, 'the same line replaced it by a larger one again and again'],
-  OutlivesSteps: [Kept, 'it was allocated within a step, and lived for several more'],
+  OutlivesSteps: [Kept, 'it outlived several later steps or forward passes'],
   SizeOfParameter: [Gradients, 'it has the size of a parameter'],
   SameSite: [Kept, 'other allocations of the same call site were of this class'],
   BeforeFirstStep: [Inputs, 'it was allocated before the first step, and was kept'],
@@ -174,7 +178,7 @@ const EVIDENCE = {
   ],
   FreedEarlier: [
     Temporaries,
-    'earlier passes freed what the same line allocated before they were over; this pass breaks off',
+    'what the same line allocated before was freed before its pass was over, and this pass breaks off',
   ],
 } as const;
 

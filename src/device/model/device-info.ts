@@ -19,9 +19,9 @@ export type OomInfo = DeviceInfo['ooms'][number];
 export type SessionInfo = ReturnType<typeof sessionInfo>;
 
 /** Device facts that the page needs before it draws anything. */
-export function deviceInfo({ snapshot, trace, replay }: DeviceModel, index: number) {
+export function deviceInfo({ snapshot, trace, replay, stacks }: DeviceModel, index: number) {
   const { events } = trace;
-  const retried = findRetriedOoms(trace, replay);
+  const retried = findRetriedOoms(trace, replay, (stack) => stacks.siteOf(stack));
   return {
     /** Index in SessionInfo.devices, called `deviceIndex` in requests. */
     index,

@@ -207,9 +207,9 @@ function weightsOf({ snapshot, replay, stacks }: DeviceModel, classOf: Uint8Arra
  * Tells input buffers of graphs from what a batch made: they have been live for longer than anything that a batch made
  * and freed. If the program ended in the middle of a batch, its tensors are as old as they can be, so none counts as lasting.
  */
-function lastingBatchTensors({ replay, trace }: DeviceModel, classOf: Uint8Array) {
+function lastingBatchTensors({ replay, trace, stacks }: DeviceModel, classOf: Uint8Array) {
   const { start, end, length } = replay.allocations;
-  const retried = findRetriedOoms(trace, replay);
+  const retried = findRetriedOoms(trace, replay, (stack) => stacks.siteOf(stack));
   const endsInBatch = trace.events.action.some(
     (action, event) => action === TraceAction.Oom && !retried.has(event),
   );

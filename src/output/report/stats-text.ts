@@ -200,8 +200,8 @@ const tableFact = (label: string, text: string): string =>
 type OomEvents = ReturnType<typeof oomEvents>;
 
 /** OOMs that the program saw, and how many requests were retried at once, so that it saw no error. */
-function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceModel) {
-  const retried = findRetriedOoms(trace, replay);
+function oomEvents({ ooms }: DeviceStats, { trace, replay, stacks }: DeviceModel) {
+  const retried = findRetriedOoms(trace, replay, (stack) => stacks.siteOf(stack));
   return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
 }
 

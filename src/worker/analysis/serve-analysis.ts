@@ -18,6 +18,7 @@ import type { Check, Finding } from '../../analysis/findings/detectors.ts';
 import { assert } from '../../base/errors.ts';
 import { InteractionThrottle } from '../../base/interaction-throttle.ts';
 import type { Clock } from '../../base/task.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AtEvent, DeviceRequest, QueriesOf } from '../queries.ts';
 import {
   connect,
@@ -61,8 +62,9 @@ function confOf(text: string) {
   return conf;
 }
 
-function whatIfOf({ input: { trace, replay, snapshot } }: AnalysisDevice) {
-  const input = whatIfInput(trace, replay, snapshot.settings);
+function whatIfOf({ input: { trace, replay, snapshot, stacks } }: AnalysisDevice) {
+  const siteOf = (stack: StackIndex) => stacks.siteOf(stack);
+  const input = whatIfInput(trace, replay, snapshot.settings, siteOf);
   return { input, recorded: recordedRun(input, PARTS) };
 }
 

@@ -340,7 +340,7 @@ function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
 
 /** What a class's own text does not say. */
 const ABOUT: Partial<Record<EntryKind, string>> = {
-  kept: 'Tensors made in a step that are still live several steps later.',
+  kept: 'Tensors that outlived several later steps or forward passes.',
   'kept-graph': 'Activations that autograd holds on to after the step that made them.',
   growing: 'A tensor that is replaced by a larger one again and again.',
   'second-model': 'Parameters of another model, or of the same one once more.',

@@ -23,6 +23,10 @@ interface LimitSelectProps {
 
 const CARDS = COMMON_CARDS_GIB.map((gib) => ({ text: `${gib} GiB GPU`, bytes: limitOfCard(gib) }));
 
+/** 'as recorded, at least 4.18 GiB': an OOM shows what the process had, not always what it could have. */
+const limitText = ({ likelyBytes, atLeastBytes }: LimitBounds): string =>
+  `as recorded${likelyBytes > atLeastBytes ? ':' : ', at least'} ${formatBytes(likelyBytes)}`;
+
 const ABOUT =
   'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
@@ -33,8 +37,7 @@ export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
   const known = typeof limit === 'string' ? limit : card?.text;
   const value = isTyping ? 'other' : (known ?? 'other');
   const texts: Readonly<Record<string, string>> = {
-    recorded:
-      recorded === undefined ? 'no limit' : `as recorded: ${formatBytes(recorded.likelyBytes)}`,
+    recorded: recorded === undefined ? 'no limit' : limitText(recorded),
     ...(recorded !== undefined && { none: 'no limit' }),
     ...Object.fromEntries(CARDS.map(({ text }) => [text, text])),
     other: 'other…',
