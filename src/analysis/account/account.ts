@@ -12,7 +12,7 @@ import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
 import { pinningSites, segmentsAt } from './free-space.ts';
 import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
-import { rateOf } from './repetitions.ts';
+import { endOfRepetition, rateOf } from './repetitions.ts';
 import { replacedAt } from './replacements.ts';
 import type { Account, AccountEntry, EntryKind, MomentWhy } from './types.ts';
 
@@ -175,10 +175,21 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
         ? ''
         : othersText(lineShare(context, ids, draft.lines[0])),
     holder: holder?.text,
-    peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context.input, all) : undefined,
+    peakWithoutBytes: all !== undefined && isNotable ? peakOfRest(context, draft, all) : undefined,
     classes: otherClasses(context, draft.kind, ids),
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
+}
+
+/** What is kept by mistake would have been freed when its repetition was over; a tensor that grows need not exist. */
+function peakOfRest(
+  context: AnalysisInput,
+  { kind }: Pick<Draft, 'kind'>,
+  all: readonly AllocationIndex[],
+): number {
+  const { stack } = context.input.replay.allocations;
+  if (!isKept(kind)) return peakWithout(context.input, all);
+  return peakWithout(context.input, all, endOfRepetition(context, stack[all[0]]));
 }
 
 /** A cohort also takes blocks of other classes; the legend lists those under their own class. */

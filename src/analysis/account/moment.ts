@@ -3,7 +3,7 @@
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { sumBy } from '../../base/collections.ts';
+import { addUp, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -81,25 +81,38 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
   });
 }
 
-/** The peak of allocated bytes if these blocks had never existed: recounts all events. */
+/**
+ * The peak of allocated bytes if these blocks had never existed or, with `freedAt`, had been freed after that event:
+ * recounts all events.
+ */
 export function peakWithout(
   { replay, trace }: DeviceTables,
   left: Iterable<AllocationIndex>,
+  freedAt: (id: AllocationIndex) => EventIndex = () => -1,
 ): number {
   const { allocations: table, allocationOfEvent, start } = replay;
   const { action } = trace.events;
   const isLeftOut = new Uint8Array(table.length);
+  const early = new Map<EventIndex, number>();
   let bytes = start.allocatedBytes;
   for (const id of left) {
+    const end = freedAt(id);
+    if (end >= table.freeRequested[id]) continue;
     isLeftOut[id] = 1;
     if (table.start[id] < 0) bytes -= table.sizeBytes[id];
+    else if (end > table.start[id]) {
+      addUp(early, table.start[id], table.sizeBytes[id]);
+      addUp(early, end, -table.sizeBytes[id]);
+    }
   }
   let highest = bytes;
   for (let t = 0; t < action.length; t++) {
     const id = allocationOfEvent[t];
-    if (id < 0 || isLeftOut[id] === 1) continue;
-    if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
-    else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id];
+    if (early.size > 0) bytes += early.get(t) ?? 0;
+    if (id >= 0 && isLeftOut[id] === 0) {
+      if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
+      else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id];
+    }
     if (bytes > highest) highest = bytes;
   }
   return highest;

@@ -1,6 +1,6 @@
 /** How often a cohort's memory was added, and whether it was still being added. */
 
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
@@ -121,6 +121,21 @@ export function isOfOneRepetition(
   return [sequence, context.stepSequences[0]].some(
     (one) => stepAt(one, end) - stepAt(one, made) <= MORE_REPETITIONS,
   );
+}
+
+/**
+ * When each tensor would be freed if nothing kept it: at the end of the repetition that made it. -1 for what is from
+ * before the recording, or if nothing repeats.
+ *
+ * @param stack where most of them were allocated
+ */
+export function endOfRepetition(context: AnalysisInput, stack: StackIndex) {
+  const bounds = loopAround(context, stack)?.bounds ?? [];
+  const { start } = context.input.replay.allocations;
+  return (id: AllocationIndex): EventIndex => {
+    if (start[id] < 0 || bounds.length === 0) return -1;
+    return bounds[lowerBound(bounds, start[id])] ?? NEVER;
+  };
 }
 
 /** The step of what was allocated before a ring's oldest event. */

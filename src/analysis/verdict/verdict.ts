@@ -4,6 +4,7 @@ import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { holderAtEnd, holderOf } from '../account/account.ts';
 import { allocatesText, lineShare, othersText } from '../account/line-share.ts';
+import { peakWithout } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { type Account, isRate } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -143,8 +144,14 @@ function forecastOf(
 }
 
 /** What the run needs without the cause. At an OOM this includes the failed request, unless the cause made it. */
-function needOf({ failure }: Case, { entry, cause }: Diagnosis): number | undefined {
+function needOf(
+  { context, failure }: Case,
+  { entry, cause, pattern }: Diagnosis,
+): number | undefined {
   if (entry?.peakWithoutBytes === undefined) return undefined;
+  // Under no_grad() the graphs would not exist, not even while their pass runs.
+  if (pattern === 'evaluation-without-no-grad')
+    return peakWithout(context.input, entry.allocations) + (failure?.requestedBytes ?? 0);
   const request = cause === 'growing' ? 0 : (failure?.requestedBytes ?? 0);
   return entry.peakWithoutBytes + request;
 }
