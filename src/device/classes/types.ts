@@ -154,7 +154,10 @@ const EVIDENCE = {
   OutlivesSteps: [Kept, 'it outlived several later steps or forward passes'],
   SizeOfParameter: [Gradients, 'it has the size of a parameter'],
   SameSite: [Kept, 'other allocations of the same call site were of this class'],
-  BeforeFirstStep: [Inputs, 'it was allocated before the first step, and was kept'],
+  BeforeFirstStep: [
+    Inputs,
+    'it was allocated before the first step outside of modules, and was kept',
+  ],
   BeforeRecording: [Unknown, 'it was allocated before the recording began'],
   NoStack: [Unknown, 'no stack was recorded'],
   Reduced: [
