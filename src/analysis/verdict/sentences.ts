@@ -1,35 +1,21 @@
-/** The only place where a verdict's figures become sentences. No code may parse them. */
+/** The verdict's first sentence, and the same in sixty characters. No code may parse them; also.ts has what is said beside them. */
 import {
   formatBytes,
   formatCount,
-  formatDurationUs,
   formatPercent,
   plural,
   sentenceCase,
-  withArticle,
 } from '../../base/format.ts';
-import {
-  bytesOf,
-  collectivesTexts,
-  knownBytes,
-  NOT_APART,
-  OWN_OUTSIDE,
-  othersText,
-} from '../../device/model/card.ts';
+import { collectivesTexts, knownBytes, OWN_OUTSIDE } from '../../device/model/card.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
-import type { LedgerRow } from '../../device/model/ledger.ts';
-import { sleepText } from '../../device/serving/serving-notes.ts';
-import { sleepSigns } from '../../device/serving/sleep.ts';
-import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { turnOf } from '../account/repetitions.ts';
-import { type Account, entryLabel, moreText, sumOf } from '../account/types.ts';
-import { locationText } from '../findings/finding-parts.ts';
+import { entryLabel, moreText, sumOf } from '../account/types.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import { copiesIn } from './patterns.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
-import { modelNeed, remainderText } from './unfinished.ts';
+import { modelNeed } from './unfinished.ts';
 
 export interface Figures {
   readonly known: Case;
@@ -252,7 +238,8 @@ function shareText({ known, diagnosis }: Figures): string {
   return `${formatBytes(diagnosis.bytes)} of the ${formatBytes(allocatedBytes)} in use ${WHEN[moment.why]}`;
 }
 
-const WHEN = {
+/** Of which moment a figure is. */
+export const WHEN = {
   oom: 'then',
   peak: 'at the peak',
   end: 'at the end',
@@ -302,117 +289,4 @@ function healthy({ known: { context, findings }, holder }: Figures): string {
   if (recording === 'truncated')
     return `No problem found in what is left of the recording${held}${held === '' ? ':' : ';'} older events were dropped, so we can't tell whether memory ran out before.${below}`;
   return `No out-of-memory error, and no problem found${held}.${below}`;
-}
-
-/** What the reader should know besides the sentence. */
-export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
-  const { failure } = known;
-  return [
-    ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
-    ...(diagnosis.cause === 'none' ? largestText(known) : []),
-    ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
-    ...(forecast === undefined ? [] : forecastText(forecast)),
-    ...outsideText(known.account, diagnosis),
-    ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
-      ? ["We can't tell how many more will fit, because each adds a different amount."]
-      : []),
-    ...(diagnosis.cause !== 'none' && known.context.input.replay.recording === 'truncated'
-      ? ["The recording begins late: older events were dropped, so we can't see how it began."]
-      : []),
-    ...poolsText(known),
-  ];
-}
-
-/** Of the peak: a smaller part says little about a healthy program. */
-const LARGEST_SHARE = 0.25;
-
-/** 'Largest at the peak: inputs, 1.52 GiB of the 2.78 GiB in use (data_loader.py:270 allocates the most).' */
-function largestText({ account: { entries, allocatedBytes, moment } }: Case): string[] {
-  const largest = entries.find(({ kind }) => kind !== 'gaps' && kind !== 'cached');
-  if (largest === undefined || largest.bytes < LARGEST_SHARE * allocatedBytes) return [];
-  const { kind, bytes, lines } = largest;
-  const most = lines[0] === undefined ? '' : ` (${frameLabel(lines[0])} allocates the most)`;
-  const share = `${formatBytes(bytes)} of the ${formatBytes(allocatedBytes)} in use`;
-  return [`Largest ${WHEN[moment.why]}: ${entryLabel(kind)}, ${share}${most}.`];
-}
-
-/** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */
-function waitingText({ context, account }: Case): string[] {
-  const waiting = waitingPasses(context, account.moment.event);
-  if (waiting === undefined) return [];
-  const { bytes, count, call } = waiting;
-  return [
-    `${formatBytes(bytes)} is the graphs of ${formatCount(count)} forward passes at ${locationText(call)} that wait for one backward together: with a backward after each, one graph at a time would be there.`,
-  ];
-}
-
-/** Memory that looks free or reserved, and is neither leaked nor fragmented. */
-function poolsText({ context, account, failure }: Case): string[] {
-  const sleep = sleepSigns(context.input);
-  const stranded =
-    failure === undefined ? 0 : strandedBytes(segmentsAt(context, account.moment.event));
-  return [
-    ...(stranded > 0
-      ? [
-          `${formatBytes(stranded)} was free in private pools (CUDA graphs, MemPools), where this request could not use it.`,
-        ]
-      : []),
-    ...(sleep === undefined ? [] : [sleepText(sleep)]),
-  ];
-}
-
-function failureText(failure: Failure, known: Case, { cause }: Diagnosis): string[] {
-  const { requestedBytes, judged, lines, source, unfinished } = failure;
-  const of = source === 'same-size' ? ` of ${frameLabel(lines[0])}` : '';
-  const who = source === 'own' && lines[0] ? frameLabel(lines[0]) : `The backward pass${of}`;
-  const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
-  const left =
-    unfinished === undefined ? '' : ` ${remainderText(known.context, unfinished, known.account)}`;
-  const limit = judged.limit === undefined ? [] : [judged.limit];
-  return [...(cause === 'request' ? [left.trim()] : [`${asked}${left}`]), ...limit].filter(Boolean);
-}
-
-/** Of the card: what holds less outside PyTorch is not worth a sentence. */
-const NOTABLE_SHARE = 0.05;
-
-/** Who holds the rest of the card, if a ledger shows it, and when it was sampled. */
-function outsideText({ card, moment }: Account, { cause }: Diagnosis): string[] {
-  if (card?.sample === undefined) return [];
-  const { rows, sample, ageUs } = card;
-  const isNotable = (...kinds: readonly LedgerRow['kind'][]) =>
-    Math.abs(bytesOf(rows, ...kinds)) >= NOTABLE_SHARE * sample.totalBytes;
-  const others = rows.find((row) => row.kind === 'others');
-  const outside = rows.find((row) => row.kind === 'outside');
-  const pids = others?.processes?.map(({ pid }) => pid) ?? [];
-  const behind = formatBytes(-bytesOf(rows, 'behind-allocator'));
-  const texts = [
-    ...(cause !== 'collectives' && isNotable('communicator') ? collectivesTexts(rows) : []),
-    ...(cause !== 'other-processes' && others !== undefined && isNotable('others')
-      ? [`${othersText(others.bytes, pids)} of this card`]
-      : []),
-    ...(cause !== 'process-rest' && isNotable('process-rest')
-      ? [`${OWN_OUTSIDE} holds ${formatBytes(bytesOf(rows, 'process-rest'))}`]
-      : []),
-    ...(outside !== undefined && isNotable('outside')
-      ? [
-          `${NOT_APART} hold ${formatBytes(outside.bytes)}; we can't tell them apart, because ${outside.reason}`,
-        ]
-      : []),
-    ...(isNotable('behind-allocator')
-      ? [
-          `${behind} that PyTorch counts as reserved is not on the card: it was freed behind the allocator, as pools that sleep are`,
-        ]
-      : []),
-  ];
-  const isOld = ageUs > 0 && moment.event !== sample.event;
-  const when = isOld ? ` (${formatDurationUs(ageUs)} before)` : '';
-  return texts.map((text) => `${sentenceCase(text)}${when}.`);
-}
-
-function forecastText({ stepsLeft, bytesPerStep, unit }: Forecast): string[] {
-  if (stepsLeft === undefined) return [];
-  const rate = `${formatBytes(bytesPerStep)} ${withArticle(unit)}`;
-  return stepsLeft === 0
-    ? []
-    : [`At ${rate}, the memory that is left is full in about ${formatCount(stepsLeft)} more.`];
 }

@@ -11,10 +11,11 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
+import { alsoOf } from './also.ts';
 import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES } from './case.ts';
 import { diagnose, isModel, isOnlyAdvice } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
-import { alsoOf, briefOf, textOf } from './sentences.ts';
+import { briefOf, textOf } from './sentences.ts';
 import type { Forecast, Verdict, VerdictTone } from './types.ts';
 
 export interface Judgement {
