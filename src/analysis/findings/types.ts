@@ -25,7 +25,7 @@ export type Severity = (typeof SEVERITIES)[number];
 
 /**
  * What the detectors read; a DeviceModel qualifies. They use only columns of the replay, and of alloc and free events
- * only action and time (the allocation table has the rest), so a worker can build one from a copy of those.
+ * only action, stack and time (the allocation table has the rest), so a worker can build one from a copy of those.
  */
 export interface DeviceTables {
   readonly snapshot: AnnotationSource['snapshot'] &

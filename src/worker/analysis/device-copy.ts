@@ -1,9 +1,9 @@
 /**
  * A device as sent from the session worker to the analysis worker: only what detectors and simulator read. Nearly all
- * events are allocs and frees, whose columns repeat the allocation table, so only their action and time are sent. All
- * other events are sent as rows.
+ * events are allocs and frees, whose columns repeat the allocation table, so only their action, stack and time are sent:
+ * the stack of a free says which code freed it. All other events are sent as rows.
  *
- * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 160 MB here.
+ * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 183 MB here.
  */
 
 import type { ReplayColumns } from '../../allocator/replay/types.ts';
@@ -36,7 +36,7 @@ import type { DeviceRequest } from '../queries.ts';
 import { type Method, transferring } from '../rpc.ts';
 
 /** The columns sent for events other than alloc and free. Unrecognized texts and numbers are not sent. */
-const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
+const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'pool']);
 
 export type DeviceCopy = Awaited<ReturnType<typeof cloneDevice>>;
 
@@ -51,7 +51,7 @@ export async function cloneDevice(context: DeviceModel, clock: Clock) {
   const pause = createPause(slices);
   const { frames, stacks, annotations, settings, devices, ledger } = context.snapshot;
   const { events, ...trace } = context.trace;
-  const { length, action, timeUs, oomDeviceFreeBytes } = events;
+  const { length, action, stack, timeUs, oomDeviceFreeBytes } = events;
   const classification = await runTask(classifyInPieces(context), slices);
   const shared = {
     snapshot: {
@@ -63,7 +63,7 @@ export async function cloneDevice(context: DeviceModel, clock: Clock) {
     },
     trace,
     events: {
-      ...{ length, action, timeUs, oomDeviceFreeBytes },
+      ...{ length, action, stack, timeUs, oomDeviceFreeBytes },
       others: await otherEvents(events, pause),
     },
     replay: context.replay as ReplayColumns,
@@ -125,7 +125,7 @@ function stringsOf({ strings, frames, annotations }: Snapshot): Map<StringIndex,
 
 /** One device in the form that detectors and simulator need. */
 export class AnalysisDevice {
-  /** For alloc and free events, `trace` has only action and time. */
+  /** For alloc and free events, `trace` has only action, stack and time. */
   readonly input: DeviceTables;
   /** See OpenDevice.once. */
   readonly once = onceFor<AnalysisDevice>(this);
