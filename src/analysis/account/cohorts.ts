@@ -12,6 +12,7 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo, groupBy, sumBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
@@ -132,15 +133,23 @@ export function mergedLeaks(context: AnalysisInput): Leak[][] {
   return [...byLine.values()].map((same) => same.flat());
 }
 
+/** In which steps a line keeps something, and how much of its most: equal for 2 2 0 2 and for 1 1 0 1. */
+function rhythmOf(counts: Int32Array): string {
+  // The first may include set-up, and the last may be cut off.
+  const whole = counts.subarray(1, -1);
+  const most = highest(whole);
+  return Array.from(whole, (count) => count / most).join(' ');
+}
+
 /**
- * Lines that keep as many tensors as each other in each of many steps keep them for one reason: the keys of a cache and
+ * Lines that keep something in the same steps, in the same proportions, keep it for one reason: the keys of a cache and
  * its values, a batch and its output. One cohort has one figure, the largest leak first.
  */
 function withSameSteps(cohorts: readonly Leak[][]): Leak[][] {
   const groups = groupBy(cohorts, (same) => {
     const [{ group, sequence }] = same;
     const isSingle = SINGLE.includes(group.kind) && group.holder.keptSteps >= SURE_STEPS;
-    return isSingle ? `${group.holder.keptCount.join(' ')} ${sequence.row}` : same;
+    return isSingle ? `${rhythmOf(group.holder.keptCount)} ${sequence.row}` : same;
   });
   return [...groups.values()].map((same) => same.flat().sort((a, b) => b.bytes - a.bytes));
 }
