@@ -1,4 +1,5 @@
 /** The sentences of a verdict beside its first one: the failed request, limits, the rest of the card, what can't be known. */
+import { sumBy } from '../../base/collections.ts';
 import {
   formatBytes,
   formatCount,
@@ -31,7 +32,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
-    ...(diagnosis.cause === 'none' ? largestText(known) : []),
+    ...(diagnosis.cause === 'none' ? [...largestText(known), ...privateText(known)] : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
@@ -65,6 +66,23 @@ function waitingText({ context, account }: Case): string[] {
   const { bytes, count, call } = waiting;
   return [
     `${formatBytes(bytes)} is the graphs of ${formatCount(count)} forward passes at ${locationText(call)} that wait for one backward together: with a backward after each, one graph at a time would be there.`,
+  ];
+}
+
+/** Of what is reserved at the end: what private pools hold of it is worth a sentence from here on. */
+const PRIVATE_SHARE = 0.25;
+
+/** '3.58 GiB of the 4.12 GiB reserved at the end is in private pools (CUDA graphs, MemPools), 12.00 MiB of it in use: …' */
+function privateText({ context }: Case): string[] {
+  if (context.isServerAt(context.input.trace.events.length - 1)) return [];
+  const segments = segmentsAt(context, context.input.trace.events.length - 1);
+  const all = sumBy(segments, ({ sizeBytes }) => sizeBytes);
+  const own = segments.filter(({ isPrivate }) => isPrivate);
+  const bytes = sumBy(own, ({ sizeBytes }) => sizeBytes);
+  if (bytes === 0 || bytes < PRIVATE_SHARE * all) return [];
+  const used = bytes - sumBy(own, ({ freeBytes }) => freeBytes);
+  return [
+    `${formatBytes(bytes)} of the ${formatBytes(all)} reserved at the end is in private pools (CUDA graphs, MemPools), ${formatBytes(used)} of it in use: nothing else can use the rest while they exist.`,
   ];
 }
 
