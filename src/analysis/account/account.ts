@@ -14,7 +14,13 @@ import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { endOfRepetition, rateOf } from './repetitions.ts';
 import { replacedAt } from './replacements.ts';
-import type { Account, AccountEntry, EntryKind, MomentWhy } from './types.ts';
+import {
+  type Account,
+  type AccountEntry,
+  type EntryKind,
+  isKept,
+  type MomentWhy,
+} from './types.ts';
 
 /** Share of the peak. Skip counting "the run without this" for anything smaller. */
 const NOTABLE_SHARE = 0.02;
@@ -38,6 +44,13 @@ const KIND_OF_CLASS: Readonly<Record<MemoryClass, EntryKind>> = {
 export function mainAccount(context: AnalysisInput): Account {
   const { event, why } = momentOf(context);
   return accountAt(context, event, why);
+}
+
+/** The main account, and that of the end: the same object unless the peak is the moment. */
+export function accountsOf(context: AnalysisInput) {
+  const account = context.once(mainAccount);
+  const atEnd = account.moment.why === 'peak' ? context.once(accountAtEnd) : account;
+  return { account, atEnd };
 }
 
 export function accountAtEnd(context: AnalysisInput): Account {
@@ -253,8 +266,6 @@ const KNOWN_SHARE = 0.25;
 const LARGE_SHARE = 0.25;
 /** A pair may be a batch and its targets. */
 const MIN_LENGTH = 3;
-
-const isKept = (kind: EntryKind): boolean => kind === 'kept' || kind === 'kept-graph';
 
 /** The variable that holds the most of these blocks; undefined if none has a name. */
 function largestHolder({ owners, input }: AnalysisInput, ids: readonly AllocationIndex[]) {

@@ -20,8 +20,9 @@ import { growthOf, isMean, type Leak, SURE_STEPS } from '../detectors/growth-lea
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { statementFrame, userLines } from '../findings/user-lines.ts';
+import { backwardEnds } from '../steps/forward-runs.ts';
 import { linesFrom, type Places, placesOf } from './places.ts';
-import { endedBackwards, isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
+import { isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
 export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
@@ -237,7 +238,7 @@ function keptBeforeRing(context: AnalysisInput) {
   }
   const { classOf } = context.classification;
   // Beside the one that it begins with.
-  const isTraining = preexisting > 0 && context.once(endedBackwards) >= OUTLIVED;
+  const isTraining = preexisting > 0 && context.once(backwardEnds).length >= OUTLIVED;
   return (id: AllocationIndex): boolean => {
     const isOfPass = OF_PASS.has(classOf[id]) && classifier.isForward(stack[id]);
     if (isTraining && isOfPass && freeRequested[id] === NEVER) return true;

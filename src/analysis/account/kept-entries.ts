@@ -6,15 +6,13 @@ import { MemoryClass } from '../../device/classes/types.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { accountAtEnd, mainAccount } from './account.ts';
+import { accountsOf } from './account.ts';
 import { isOfOneRepetition } from './repetitions.ts';
-import type { Account, AccountEntry, EntryKind } from './types.ts';
+import { type Account, type AccountEntry, isKept } from './types.ts';
 
 /** Share of the peak: a pile without growth is a fault only if it is this large. */
 const HOARD_SHARE = 0.25;
 const OLD_HOARD_SHARE = 0.5;
-
-const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
 
 export interface KeptEntry {
   readonly entry: AccountEntry;
@@ -24,8 +22,7 @@ export interface KeptEntry {
 
 /** Of the whole run. Computed once for the growth check and the verdict. */
 export function keptInRun(context: AnalysisInput): KeptEntry[] {
-  const account = context.once(mainAccount);
-  const atEnd = account.moment.why === 'peak' ? context.once(accountAtEnd) : account;
+  const { account, atEnd } = accountsOf(context);
   return keptEntries(context, account, atEnd);
 }
 
@@ -35,8 +32,7 @@ export function keptEntries(context: AnalysisInput, account: Account, atEnd: Acc
   const entries = [...new Set([account, atEnd])].flatMap((of) =>
     of.entries
       .filter(
-        (entry) =>
-          KEPT.includes(entry.kind) && (entry.isGrowing || isHoard(context, entry, hasFailed)),
+        (entry) => isKept(entry.kind) && (entry.isGrowing || isHoard(context, entry, hasFailed)),
       )
       .map((entry) => ({ entry, isOfEnd: of !== account })),
   );

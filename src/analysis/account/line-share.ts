@@ -20,19 +20,25 @@ interface LineShare {
   readonly others: number;
 }
 
-export function lineShare(
-  context: AnalysisInput,
-  ids: readonly AllocationIndex[],
+/** Whether a line is on a stack. */
+export const onStack = (
+  { input: { stacks } }: AnalysisInput,
   { filename, line }: Pick<FrameView, 'filename' | 'line'>,
-): LineShare {
-  const { input } = context;
-  const { stack, sizeBytes } = input.replay.allocations;
-  const isUnder = memoized((own: StackIndex) =>
-    [...input.stacks.frames(own)].some((frame) => {
-      const view = input.stacks.frame(frame);
+) =>
+  memoized((stack: StackIndex) =>
+    [...stacks.frames(stack)].some((frame) => {
+      const view = stacks.frame(frame);
       return view.line === line && view.filename === filename;
     }),
   );
+
+export function lineShare(
+  context: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  line: Pick<FrameView, 'filename' | 'line'>,
+): LineShare {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const isUnder = onStack(context, line);
   const rest = ids.filter((id) => !isUnder(stack[id]));
   const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
   const others = new Set(rest.flatMap((id) => callerOfModel(context, stack[id]) ?? []));

@@ -7,6 +7,7 @@ import { highest, lowest } from '../../base/extremes.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { AGED_STEPS } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { backwardEnds } from '../steps/forward-runs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
@@ -17,7 +18,7 @@ const PASSES_OF_STEP: readonly [least: number, most: number] = [0.5, 4];
 export function unitOf(context: AnalysisInput, sequence: StepSequence): string {
   const { source, unit, row } = sequence;
   if (source !== 'loop' || row !== context.stepSequences[0]?.row) return unit;
-  const passes = context.once(endedBackwards) / stepCount(sequence);
+  const passes = context.once(backwardEnds).length / stepCount(sequence);
   return passes >= PASSES_OF_STEP[0] && passes <= PASSES_OF_STEP[1] ? 'step' : unit;
 }
 
@@ -27,13 +28,6 @@ export function turnOf(context: AnalysisInput): string {
   const [noun = 'repetition'] =
     /^(step|batch|iteration)/.exec(primary ? unitOf(context, primary) : '') ?? [];
   return noun;
-}
-
-/** The number of backward passes that ended. */
-export function endedBackwards({ input, classifier }: AnalysisInput): number {
-  const { stack, preexisting } = input.replay.allocations;
-  const isBackward = [...stack.subarray(preexisting)].map((own) => classifier.isBackward(own));
-  return isBackward.filter((own, i) => !own && isBackward[i - 1]).length;
 }
 
 /**

@@ -36,6 +36,9 @@ const ENTRIES = {
 } as const;
 
 export type EntryKind = keyof typeof ENTRIES;
+/** Cohorts: what one place in the program left behind. @param kind of an entry, or of what a comparison adds */
+export const isKept = (kind: string): boolean => kind === 'kept' || kind === 'kept-graph';
+
 /** 'optimizer state', for display. */
 export const entryLabel = (kind: EntryKind): string => ENTRIES[kind];
 

@@ -7,6 +7,7 @@
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import { isKept } from '../account/types.ts';
 import { changedLines, entryName, entryText, OWN_STORY, signedBytes } from './change-text.ts';
 import { explanationsOf, oneSidedText } from './patterns.ts';
 import { changedLike } from './size-patterns.ts';
@@ -78,8 +79,7 @@ export function weightOf({ entries }: { readonly entries: readonly Change[] }): 
 function ownText(entry: EntryChange): string {
   const { kind, rate, differenceBytes } = entry;
   const [, caller] = entry.lines;
-  const isKept = kind === 'kept' || kind === 'kept-graph';
-  const by = isKept && caller !== undefined ? `, called from ${frameLabel(caller)}` : '';
+  const by = isKept(kind) && caller !== undefined ? `, called from ${frameLabel(caller)}` : '';
   const where = differenceBytes < 0 ? ' in A' : '';
   const more =
     rate === undefined ? '' : `, ${formatBytes(rate.bytes)} more each ${rate.unit}${where}`;

@@ -29,7 +29,7 @@ export interface GrowthGroup {
 /** A graph keeps at least an activation, what backward needs from it, an output and a loss. */
 export const GRAPH_SITES = 4;
 /** Tensors with a few numbers: losses, norms, accuracies. */
-export const SCALAR_BYTES = 64;
+const SCALAR_BYTES = 64;
 
 /**
  * Share of a pass's tensors that are kept, from which on they are its graph: with no_grad() too, a program may keep
@@ -165,9 +165,12 @@ function kindOf(context: AnalysisInput, site: GrowingSite): GrowthKind {
   return classifier.isForward(site.stack) ? 'kept-output' : 'kept-tensor';
 }
 
-function isScalar(context: AnalysisInput, { kept }: GrowingSite): boolean {
-  const { requestedBytes } = context.input.replay.allocations;
-  return kept.every((id) => requestedBytes[id] <= SCALAR_BYTES);
+const isScalar = (context: AnalysisInput, { kept }: GrowingSite): boolean =>
+  areScalars(context, kept);
+
+export function areScalars({ input }: AnalysisInput, ids: readonly AllocationIndex[]): boolean {
+  const { requestedBytes } = input.replay.allocations;
+  return ids.every((id) => requestedBytes[id] <= SCALAR_BYTES);
 }
 
 /**

@@ -7,11 +7,11 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { GrowthLawKind, PerStep } from '../findings/types.ts';
 import { MIN_STEPS, type StepSequence, stepCount, stepOf } from '../steps/step-sequence.ts';
 import {
+  areScalars,
   type GrowthGroup,
   type GrowthLead,
   groupSites,
   growthLead,
-  SCALAR_BYTES,
 } from './growth-groups.ts';
 import { type BurstSite, type GrowingSite, judgeSites } from './growth-sites.ts';
 
@@ -204,21 +204,20 @@ function growthLaw(
   sites: readonly GrowingSite[],
   steps: StepSequence,
 ): GrowthLaw {
-  const { sizeBytes, requestedBytes } = context.input.replay.allocations;
+  const { sizeBytes } = context.input.replay.allocations;
   const all = bytesByStep(sites).slice(beginOf(sites));
   const keptBytes = all.filter((bytes) => bytes > 0);
   const kept = sites.flatMap((site) => site.kept);
   const pieceBytes = kept.map((id) => sizeBytes[id]);
   const pieces = [lowest(pieceBytes), highest(pieceBytes)] as const;
   const sizes = new Set(pieceBytes).size;
-  const isScalar = kept.every((id) => requestedBytes[id] <= SCALAR_BYTES);
   const isCache =
     sites.length === 1 &&
     kept.length >= MIN_TREND_STEPS &&
     sizes >= MIN_DIFFERENT * kept.length &&
     shareWithout(context, sites[0], steps) >= MIN_HITS;
   let kind: GrowthLawKind = 'flat';
-  if (!isScalar && isTrend(keptBytes)) kind = 'growing';
+  if (!areScalars(context, kept) && isTrend(keptBytes)) kind = 'growing';
   else if (isCache) kind = 'by-key';
   else if (keptBytes.length < MAX_RARE_SHARE * all.length) kind = 'in-bursts';
   return { kind, keptBytes, steps: all.length, pieces, sizes };

@@ -2,21 +2,22 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { memoized, sumBy } from '../../base/collections.ts';
+import { sumBy } from '../../base/collections.ts';
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import { accountAtEnd, mainAccount } from '../account/account.ts';
+import { accountsOf } from '../account/account.ts';
 import { mergedLeaks } from '../account/cohorts.ts';
 import { keptInRun } from '../account/kept-entries.ts';
-import { lineShare, othersText } from '../account/line-share.ts';
-import { placesOf } from '../account/places.ts';
+import { lineShare, onStack, othersText } from '../account/line-share.ts';
+import { linesFrom, placesOf } from '../account/places.ts';
 import { type AccountEntry, moreText } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { findingOf, series, sumBySite } from '../findings/finding-parts.ts';
 import type { AnyFinding, Fact } from '../findings/types.ts';
+import { userLines } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
 import { patternOfKept } from '../verdict/patterns.ts';
 import { adviceFor } from '../verdict/remedies.ts';
@@ -38,8 +39,7 @@ const NOTABLE_SHARE = 0.05;
 /** All leaks, and the large cohorts beside them: whatever the verdict may name has its finding. */
 export function cohortsToTell(context: AnalysisInput): Cohort[] {
   const kept = context.once(keptInRun).map(({ entry }) => entry);
-  const account = context.once(mainAccount);
-  const { entries } = account.moment.why === 'oom' ? account : context.once(accountAtEnd);
+  const { entries } = accountsOf(context).atEnd;
   const least = NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
   const told = new Set<AccountEntry>();
   const leaking = context.once(mergedLeaks).flatMap((leaks): Cohort[] => {
@@ -79,7 +79,7 @@ export function keptFinding(
   const stack = stackOf(context, leak, ids, lines[0]);
   const frameIs = leak?.lead.frameIs ?? 'allocated at';
   const isMaker = frameIs === 'allocated at' && lines.length > 0;
-  const besides = isMaker ? othersText(lineShare(context, ids, lines[0])) : '';
+  const besides = isMaker ? (entry?.besides ?? othersText(lineShare(context, ids, lines[0]))) : '';
   const bounds = (leak?.sequence ?? context.stepSequences[0])?.bounds;
   return findingOf(context, {
     detector: 'growth',
@@ -121,8 +121,11 @@ function linesOf(context: AnalysisInput, leak: Leak | undefined, entry: AccountE
   const { stacks } = context.input;
   if (leak === undefined) return [];
   const { frame, stack } = leak.lead;
-  const line = frame === undefined ? stacks.topUserFrameView(stack) : stacks.frame(frame);
-  return line === undefined ? [] : [line];
+  const first = frame ?? stacks.topUserFrame(stack);
+  return linesFrom(
+    first === undefined ? [] : [stacks.frame(first)],
+    userLines(context, stack, frame),
+  );
 }
 
 /** Its stack must have the line that it names: that of the leak or, if it lacks the line, the heaviest one that has it. */
@@ -132,17 +135,12 @@ function stackOf(
   ids: readonly AllocationIndex[],
   line: FrameView | undefined,
 ): StackIndex {
-  const { stacks, replay } = context.input;
+  const { stack: stacks } = context.input.replay.allocations;
   const places = context.once(placesOf);
   const own = leak?.lead.stack ?? places.heaviest(ids);
   if (line === undefined) return own;
-  const hasLine = memoized((stack: StackIndex) =>
-    [...stacks.frames(stack)].some((frame) => {
-      const view = stacks.frame(frame);
-      return view.line === line.line && view.filename === line.filename;
-    }),
-  );
-  const under = hasLine(own) ? [] : ids.filter((id) => hasLine(replay.allocations.stack[id]));
+  const hasLine = onStack(context, line);
+  const under = hasLine(own) ? [] : ids.filter((id) => hasLine(stacks[id]));
   return under.length === 0 ? own : places.heaviest(under);
 }
 

@@ -9,12 +9,7 @@ import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { stackKind } from '../../device/model/stacks.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type FrameIndex,
-  type StackIndex,
-} from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from './analysis-input.ts';
 import type {
   AddressGap,
@@ -63,9 +58,7 @@ type Derived = keyof OfStack | 'claim' | 'facts' | 'parts' | 'evidence' | 'momen
 interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<Id, Kind>, Derived> {
   readonly stack: StackIndex | undefined;
   readonly frameIs?: LineRole | undefined;
-  /** The frame to look at, if it is not the user's innermost. */
-  readonly lead?: FrameIndex | undefined;
-  /** Or the line to look at and those that lead to it, if the account names them. */
+  /** The line to look at and those that lead to it, if they are not those of the stack. */
   readonly lines?: readonly FrameView[];
   /** @param where 'train.py:21 (step)' */
   readonly claim: (where: string) => string;
@@ -91,13 +84,13 @@ export function findingOf<Id extends string, Kind extends string>(
   context: AnalysisInput,
   told: Told<Id, Kind>,
 ): AnyFinding<Id, Kind> {
-  const { stack, frameIs, lead, lines, sites, note, shown = TOP_SITES, ...more } = told;
-  const { ids = [], gaps, ...rest } = more;
+  const { stack, frameIs, lines, sites, note, shown = TOP_SITES, ids = [], ...more } = told;
+  const { gaps, ...rest } = more;
   const { origin = stack, parts, claim, facts = [], moment, ...same } = rest;
   const { preexisting } = context.input.replay.allocations;
   const isFromBefore = ids.length > 0 && highest(ids) < preexisting;
   const where = {
-    ...locationOf(context, stack, isFromBefore, frameIs, lead),
+    ...locationOf(context, stack, isFromBefore, frameIs),
     ...placeOf(lines, frameIs),
   };
   const noteOf = typeof note === 'string' ? () => note : note;
@@ -151,17 +144,15 @@ function locationOf(
   stack: StackIndex | undefined,
   isFromBefore: boolean,
   role?: LineRole,
-  first?: FrameIndex,
 ) {
   const { stacks } = context.input;
   const { frames, kind }: StackView =
     stack === undefined ? NO_VIEW : stacks.view(stack, isFromBefore);
-  const own = stack === undefined ? undefined : stacks.topUserFrameView(stack);
-  const frame = stack === undefined || first === undefined ? own : stacks.frame(first);
+  const frame = stack === undefined ? undefined : stacks.topUserFrameView(stack);
   return {
     frame,
     frameIs: frame && role,
-    userLines: userLines(context, stack, first),
+    userLines: userLines(context, stack),
     stack: frames.filter(({ isPlumbing }) => !isPlumbing),
     stackKind: kind,
   };

@@ -170,7 +170,7 @@ function nextBackwardAfter(context: AnalysisInput, runs: readonly ForwardRun[]):
 }
 
 /** The last allocation of each backward pass that ended, as events. */
-function backwardEnds({ classifier, input }: AnalysisInput): EventIndex[] {
+export function backwardEnds({ classifier, input }: AnalysisInput): EventIndex[] {
   const { start, stack, length, preexisting } = input.replay.allocations;
   const ends: EventIndex[] = [];
   for (let id = preexisting + 1; id < length; id++)

@@ -1,6 +1,7 @@
 /** Graphs that wait together for one backward. */
 import { expect, it } from 'vitest';
 import { at, BACKWARD, forwardAt, Program } from '../../testing/program.ts';
+import { mainAccount } from '../account/account.ts';
 import { analyse } from '../findings/analyse.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import { waitingPasses } from './waiting-passes.ts';
@@ -30,8 +31,7 @@ function training({ isEach }: { readonly isEach: boolean }) {
 
 it('are counted at the peak, with what all but one of them take', async () => {
   const context = training({ isEach: false });
-  const { event } = context.input.replay.peaks.allocatedBytes;
-  expect(waitingPasses(context, event)).toMatchObject({
+  expect(waitingPasses(context, mainAccount(context))).toMatchObject({
     count: 4,
     bytes: 40 * MIB,
     savedBytes: 30 * MIB,
@@ -44,7 +44,6 @@ it('are counted at the peak, with what all but one of them take', async () => {
 
 it('are none with a backward after each pass', async () => {
   const context = training({ isEach: true });
-  const { event } = context.input.replay.peaks.allocatedBytes;
-  expect(waitingPasses(context, event)).toBeUndefined();
+  expect(waitingPasses(context, mainAccount(context))).toBeUndefined();
   expect((await analyse(context.input)).verdict.pattern).toBeUndefined();
 });

@@ -10,7 +10,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
 import { forwardRuns } from './forward-runs.ts';
@@ -31,15 +31,14 @@ interface WaitingPasses {
   readonly call: FrameView | undefined;
 }
 
-/** @returns undefined if no line has as many graphs at once after `event`, or if they are a small part */
+/** @returns undefined if no line has as many graphs at once at the account's moment, or if they are a small part */
 export function waitingPasses(
   context: AnalysisInput,
-  event: EventIndex,
+  { moment: { event }, allocatedBytes }: Pick<Account, 'moment' | 'allocatedBytes'>,
 ): WaitingPasses | undefined {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
-  const isLive = (id: AllocationIndex) => start[id] <= event && freeRequested[id] > event;
-  const liveBytes = (ids: Iterable<AllocationIndex>) =>
-    sumBy(ids, (id) => (isLive(id) ? sizeBytes[id] : 0));
+  const liveBytes = (ids: readonly AllocationIndex[]) =>
+    sumBy(ids, (id) => (start[id] <= event && freeRequested[id] > event ? sizeBytes[id] : 0));
   const live = context
     .once(forwardRuns)
     .map((run) => ({ ...run, bytes: liveBytes(run.kept) }))
@@ -48,7 +47,7 @@ export function waitingPasses(
     (a, b) => sumBy(b, ({ bytes }) => bytes) - sumBy(a, ({ bytes }) => bytes),
   );
   const bytes = sumBy(largest, (run) => run.bytes);
-  if (largest.length < MIN_PASSES || bytes < MIN_SHARE * liveBytes(start.keys())) return undefined;
+  if (largest.length < MIN_PASSES || bytes < MIN_SHARE * allocatedBytes) return undefined;
   // A gradient taken in between, as in meta-learning, means that the passes need each other.
   const between = largest.slice(1).map(({ first }, i) => [largest[i].last + 1, first] as const);
   if (between.some(([from, to]) => hasBackward(context, from, to))) return undefined;

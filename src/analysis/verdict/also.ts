@@ -61,7 +61,7 @@ function largestText({ account: { entries, allocatedBytes, moment } }: Case): st
 
 /** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */
 function waitingText({ context, account }: Case): string[] {
-  const waiting = waitingPasses(context, account.moment.event);
+  const waiting = waitingPasses(context, account);
   if (waiting === undefined) return [];
   const { bytes, count, call } = waiting;
   return [

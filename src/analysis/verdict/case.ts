@@ -2,7 +2,7 @@
 
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
+import { accountAt, accountsOf } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
 import { isInference } from '../detectors/no-grad.ts';
@@ -63,8 +63,7 @@ export interface Case {
 }
 
 export function caseOf(context: AnalysisInput, findings: readonly Finding[]): Case {
-  const account = context.once(mainAccount);
-  const atEnd = account.moment.why === 'peak' ? context.once(accountAtEnd) : account;
+  const { account, atEnd } = accountsOf(context);
   const event = fatalOom(context);
   const failure = event === undefined ? undefined : failureAt(context, event, 0);
   return { context, account, atEnd, findings, failure };

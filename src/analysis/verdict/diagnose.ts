@@ -215,7 +215,7 @@ export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 
 
 /** Losses of several batches that are summed before one backward. */
 function waitingGraphs({ context, account }: Case): Diagnosis | undefined {
-  const waiting = waitingPasses(context, account.moment.event);
+  const waiting = waitingPasses(context, account);
   if (waiting === undefined) return undefined;
   const { bytes, call } = waiting;
   const lines = call === undefined ? [] : [call];

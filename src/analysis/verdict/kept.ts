@@ -1,7 +1,7 @@
 /** What a healthy run would not keep: cohorts that grow, graphs without a backward, tensors replaced by larger ones. */
 
 import { keptEntries, placeOf } from '../account/kept-entries.ts';
-import type { AccountEntry, EntryKind } from '../account/types.ts';
+import { type AccountEntry, isKept } from '../account/types.ts';
 import { SURE_STEPS } from '../detectors/growth-leaks.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
@@ -14,8 +14,6 @@ const LEFT_SHARE = 0.01;
 const HIGH_SHARE = 0.25;
 /** If this many more repetitions would add half the peak or more, the leak is severe. */
 const FAR_STEPS = 1000;
-
-const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
 
 /** Cohorts that are still growing, and graphs that no backward uses. */
 export function keptCandidates(known: Case): Diagnosis[] {
@@ -39,7 +37,7 @@ export function keptCandidates(known: Case): Diagnosis[] {
  */
 export const pileCandidates = ({ account }: Case): Diagnosis[] =>
   account.entries
-    .filter(({ kind, rate }) => KEPT.includes(kind) && (rate?.steps ?? 0) >= SURE_STEPS)
+    .filter(({ kind, rate }) => isKept(kind) && (rate?.steps ?? 0) >= SURE_STEPS)
     .map((entry) => ofEntry(entry, 'allocates it'));
 
 /** By its share of the peak and by where it leads, never by how few repetitions were seen. */

@@ -11,7 +11,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 
 import type { Account, AccountEntry } from '../account/types.ts';
-import { SCALAR_BYTES } from '../detectors/growth-groups.ts';
+import { areScalars } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { rowsOf } from '../findings/user-lines.ts';
 import { forEachMade, stepCount } from '../steps/step-sequence.ts';
@@ -61,8 +61,7 @@ export function patternOfKept(
   const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
   if (isLeftByErrors(context, ofLargest)) return 'kept-exceptions';
   if (context.classifier.isCopy(stack[allocations[0]])) return 'kept-copies';
-  const { requestedBytes } = context.input.replay.allocations;
-  return allocations.every((id) => requestedBytes[id] <= SCALAR_BYTES) ? 'kept-numbers' : undefined;
+  return areScalars(context, allocations) ? 'kept-numbers' : undefined;
 }
 
 /** How many copies of the model an account has beside the first: an average or a reference is one. */

@@ -162,7 +162,7 @@ function clauseOf(figures: Figures): string {
       return `this batch or sequence is larger than all before: ${formatBytes(requestedBytes)} was requested where at most ${formatBytes(larger?.mostBytes ?? 0)} was (${larger?.times.toFixed(1)} times). ${size} in use is ${labelOf(cause)}.`;
     }
     case 'waiting-graphs': {
-      const count = waitingPasses(known.context, known.account.moment.event)?.count ?? 0;
+      const count = waitingPasses(known.context, known.account)?.count ?? 0;
       return `${formatCount(count)} ${passes} keep their graphs until one backward serves them all: ${share}.`;
     }
     case 'stepped-up':

@@ -164,8 +164,7 @@ function savedOf(
 ): number {
   if (failure === undefined && finding?.lowersPeakBytes !== undefined)
     return finding.lowersPeakBytes;
-  if (pattern === 'waiting-graphs')
-    return waitingPasses(context, account.moment.event)?.savedBytes ?? bytes;
+  if (pattern === 'waiting-graphs') return waitingPasses(context, account)?.savedBytes ?? bytes;
   if (needBytes === undefined) return bytes;
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);
 }

@@ -104,11 +104,11 @@ export class StackReader {
    * Python, so they have a call site per name, such as 'AddmmBackward0 (backward pass)'. If the recording has no Python
    * at all, each stack is its own site.
    */
-  siteOf(stack: StackIndex): StackIndex {
+  readonly siteOf = (stack: StackIndex): StackIndex => {
     if (stack <= EMPTY_STACK) return stack;
     this.#sites ??= this.#findSites();
     return this.#sites[stack];
-  }
+  };
 
   #findSites(): Int32Array {
     const { frames, stacks } = this.#snapshot;

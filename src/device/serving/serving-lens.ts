@@ -209,7 +209,7 @@ function weightsOf({ snapshot, replay, stacks }: DeviceModel, classOf: Uint8Arra
  */
 function lastingBatchTensors({ replay, trace, stacks }: DeviceModel, classOf: Uint8Array) {
   const { start, end, length } = replay.allocations;
-  const retried = findRetriedOoms(trace, replay, (stack) => stacks.siteOf(stack));
+  const retried = findRetriedOoms(trace, replay, stacks.siteOf);
   const endsInBatch = trace.events.action.some(
     (action, event) => action === TraceAction.Oom && !retried.has(event),
   );

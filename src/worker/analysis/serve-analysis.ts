@@ -18,7 +18,6 @@ import type { Check, Finding } from '../../analysis/findings/detectors.ts';
 import { assert } from '../../base/errors.ts';
 import { InteractionThrottle } from '../../base/interaction-throttle.ts';
 import type { Clock } from '../../base/task.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AtEvent, DeviceRequest, QueriesOf } from '../queries.ts';
 import {
   connect,
@@ -63,8 +62,7 @@ function confOf(text: string) {
 }
 
 function whatIfOf({ input: { trace, replay, snapshot, stacks } }: AnalysisDevice) {
-  const siteOf = (stack: StackIndex) => stacks.siteOf(stack);
-  const input = whatIfInput(trace, replay, snapshot.settings, siteOf);
+  const input = whatIfInput(trace, replay, snapshot.settings, stacks.siteOf);
   return { input, recorded: recordedRun(input, PARTS) };
 }
 
