@@ -328,9 +328,10 @@ export class DeviceReplay {
 
   #segmentFields(t: EventIndex): SegmentFields {
     const fields = segmentOfEvent(this.#events, t - this.#offset, this.#plan.rules);
-    if (this.#events.pool !== undefined || this.#plan.pools === undefined) return fields;
-    const { isExpandable, address } = fields;
-    const pool = isExpandable ? this.#plan.pools.ofMapping(address) : this.#plan.pools.ofSegment(t);
+    const { pools } = this.#plan;
+    if (!pools?.isNeeded) return fields;
+    if (!fields.isExpandable) return { ...fields, pool: pools.ofSegment(t) };
+    const pool = pools.ofMapping(fields.address) ?? this.#tracker.poolBeside(fields);
     return { ...fields, pool };
   }
 

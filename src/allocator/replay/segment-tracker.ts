@@ -131,6 +131,22 @@ export class SegmentTracker {
     return -2 - (known >= 0 ? known : this.#expandableGroups.push(key) - 1);
   }
 
+  /**
+   * The pool of the mapped memory that adjoins a piece on the same stream, or the default one. An expandable segment
+   * reserves more addresses than the card has bytes, so two of them never adjoin.
+   */
+  poolBeside({ address, sizeBytes, stream, isSmall }: SegmentFields): PoolIndex {
+    const beside = this.#pieces
+      .map((row) => this.#spans[row])
+      .find(
+        (piece) =>
+          piece.stream === stream &&
+          piece.isSmall === isSmall &&
+          (piece.address + piece.sizeBytes === address || address + sizeBytes === piece.address),
+      );
+    return beside?.pool ?? DEFAULT_POOL;
+  }
+
   /** The live native segment at an address, or -1. */
   nativeAt(address: number): number {
     return this.#native.get(address);
@@ -212,12 +228,12 @@ export class FinalPools {
       : DEFAULT_POOL;
   }
 
-  /** The pool of expandable memory: an expandable segment's addresses always belong to one pool. */
-  ofMapping(address: number): PoolIndex {
+  /** The pool of expandable memory, if the end of the trace has it: an expandable segment's addresses have one pool. */
+  ofMapping(address: number): PoolIndex | undefined {
     const { segments } = this.#trace;
     const row = this.isNeeded ? this.#finalRow(address) : -1;
     const holds = row >= 0 && address < segments.address[row] + segments.totalBytes[row];
-    return holds && segments.isExpandable[row] === 1 ? segments.pool[row] : DEFAULT_POOL;
+    return holds && segments.isExpandable[row] === 1 ? segments.pool[row] : undefined;
   }
 
   /** The last final segment that begins at or before an address, or -1. */

@@ -164,6 +164,22 @@ describe('any program', () => {
   });
 });
 
+it('counts a block in an emptied part of an expandable segment as its pool', () => {
+  const { snapshot } = snapshotFromText(`
+    set expandable_segments=true
+    +kept 2Mi pool=0,1 @step.py:3 run
+    +A 19Mi pool=0,1 @step.py:6 run
+    +B 20Mi pool=0,1 @step.py:7 run
+    -A
+    -B
+    empty
+  `);
+  const [context] = contextsOf(snapshot);
+  const { pools, parts } = servingLens(context, 5);
+  expect(pools.map(({ liveBytes }) => liveBytes)).toEqual([41 * 2 ** 20]);
+  expect(parts.map(({ part }) => part)).toEqual(['unknown', 'free-in-pools']);
+});
+
 /** The notation wants a block's pool before its stack. */
 const poolFirst = (line: string): string => line.replace(/( @.*) (pool=\S+)$/, ' $2$1');
 
