@@ -98,11 +98,11 @@ interface Tried extends Ranked, Pick<WhatIfResult, 'settings' | 'limitBytes'> {}
 
 /**
  * The setting to recommend: the simplest whose run is good enough, so a combination only if nothing simpler is. Under
- * the limit that the recorded run hit, serving every request is enough. Elsewhere a run must reserve about as little as
+ * the limit that the recorded run hit, serving every request is enough, and its own setting served none. Elsewhere a run must reserve about as little as
  * the best one, without releasing the cache more often. Undefined if memory runs out under each.
  */
 export function recommended<Run extends Tried>(
-  recorded: Pick<RecordedRun, 'settings' | 'ooms' | 'retries' | 'peakReservedBytes'>,
+  recorded: Pick<RecordedRun, 'settings' | 'ooms' | 'retries' | 'peakReservedBytes' | 'limit'>,
   runs: readonly Run[],
 ): Run | undefined {
   const served = runs.filter(({ ooms }) => ooms.length === 0);
@@ -112,7 +112,7 @@ export function recommended<Run extends Tried>(
   const most = lowest + ALIKE_SHARE * recorded.peakReservedBytes;
   const enough = served.filter((run) =>
     recorded.ooms > 0 && run.limitBytes !== undefined
-      ? run.settings !== recorded.settings
+      ? run.settings !== recorded.settings || run.limitBytes > (recorded.limit?.likelyBytes ?? 0)
       : calm.includes(run) && run.peakReservedBytes <= most,
   );
   const options = ({ settings }: Tried) =>

@@ -129,8 +129,9 @@ export function frameRoles(frame: NamedFrame, isPython: boolean): number {
 const ENGINE =
   /^torch::autograd::(Engine::|(generated::)?(?!Function::|PyNode::|Node::|VariableType::)\w+::apply)/;
 const CPP_COLLECTIVE = /^c10d::/;
+/** cuDNN's convolutions write into tensors of their callers: what they allocate is scratch, also while they try algorithms. */
 const CPP_WORKSPACE =
-  /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_conv_plan|\w*Workspace::Workspace|Workspace::Workspace))/;
+  /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_(conv_plan|single_conv|fused_conv)|\w*Workspace::Workspace|Workspace::Workspace))/;
 
 /** The bits of each frame, including those only classes need. */
 function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): Uint32Array {

@@ -197,7 +197,10 @@ function adviceText(
 ): string[] {
   if (best === undefined) return ['No setting tried here fits under this limit.'];
   const saves = best.peakReservedBytes < recorded.peakReservedBytes;
-  if (best.settings === recorded.settings || (recorded.ooms === 0 && !saves)) {
+  const isSame = best.settings === recorded.settings;
+  if (isSame && recorded.ooms > 0)
+    return ['With this much memory the recorded settings serve every request.'];
+  if (isSame || (recorded.ooms === 0 && !saves)) {
     return ['No setting tried here reserves notably less memory than the recorded run.'];
   }
   const [line, olderLine] = environmentLines(best.settings);

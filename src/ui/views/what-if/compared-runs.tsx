@@ -83,7 +83,11 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
   // What a run that broke off reserved is no measure.
   if (recorded.ooms > 0 && result.limitBytes === undefined)
     return 'Without a limit, the default settings serve it too.';
-  if (recorded.ooms > 0) return isFirst ? 'It is the simplest setting that does.' : '';
+  if (recorded.ooms > 0 && isFirst)
+    return result.settings === recorded.settings
+      ? 'With this much memory no other setting is needed.'
+      : 'It is the simplest setting that does.';
+  if (recorded.ooms > 0) return '';
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
   if (isFirst && result.settings === recorded.settings)

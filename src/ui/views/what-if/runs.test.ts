@@ -94,7 +94,8 @@ const tried = (settings: string, gib: number, fails = false) => ({
 const COMBINED = 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]';
 
 it('recommends the simplest setting that serves what failed, and a combination only if it alone does', () => {
-  const failed = { settings: '', ooms: 1, retries: 1, peakReservedBytes: 11 * GIB };
+  const limit = { atLeastBytes: 11 * GIB, belowBytes: 12 * GIB, likelyBytes: 11 * GIB };
+  const failed = { settings: '', ooms: 1, retries: 1, peakReservedBytes: 11 * GIB, limit };
   const least = tried(COMBINED, 10);
   const others = [tried('', 5, true), tried('max_split_size_mb:64', 10.5)];
   const simple = tried('expandable_segments:True', 10.9);
@@ -102,10 +103,12 @@ it('recommends the simplest setting that serves what failed, and a combination o
   const fails = tried('expandable_segments:True', 10.9, true);
   expect(recommended(failed, [tried('', 5, true), least, fails])).toBe(least);
   expect(recommended(failed, [tried('', 5, true), fails])).toBeUndefined();
+  const onLargerCard = [tried('', 13), simple].map((run) => ({ ...run, limitBytes: 23 * GIB }));
+  expect(recommended(failed, onLargerCard)?.settings).toBe('');
 });
 
 it('recommends another setting to a run that went on only if it saves notably', () => {
-  const fine = { settings: '', ooms: 0, retries: 0, peakReservedBytes: 10 * GIB };
+  const fine = { settings: '', ooms: 0, retries: 0, peakReservedBytes: 10 * GIB, limit: undefined };
   const [same, simple, least] = [
     tried('', 10),
     tried('expandable_segments:True', 9.8),
