@@ -9,9 +9,10 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
 import { cardOf } from './card.ts';
 import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
-import { pinningSites, segmentsAt } from './free-space.ts';
+import { pinningSites, type SegmentState, segmentsAt } from './free-space.ts';
 import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
+import { linesOfPools } from './private-pools.ts';
 import { endOfRepetition, rateOf } from './repetitions.ts';
 import { replacedAt } from './replacements.ts';
 import {
@@ -160,14 +161,17 @@ function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt
   return rate && { ...rate, bytes, steps: links.length, isMean: false, varies: false };
 }
 
-/** The user's lines that hold the most bytes, largest first. */
+/** The user's lines that hold the most bytes, largest first; none if most of the bytes are of no line, as in backward. */
 function largestLines(context: AnalysisInput, ids: readonly AllocationIndex[]): FrameView[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const sums = new Map<FrameIndex, number>();
+  let rest = 0;
   for (const id of ids) {
     const line = context.input.stacks.topUserFrame(stack[id]);
-    if (line !== undefined) addUp(sums, line, sizeBytes[id]);
+    if (line === undefined) rest += sizeBytes[id];
+    else addUp(sums, line, sizeBytes[id]);
   }
+  if (rest > sumBy([...sums.values()], (bytes) => bytes)) return [];
   const largest = largestFirst(sums).slice(0, MAX_LINES);
   return largest.map(([line]) => context.input.stacks.frame(line));
 }
@@ -223,28 +227,21 @@ function otherClasses(
     .sort((a, b) => b.bytes - a.bytes);
 }
 
-/** Free ranges next to live blocks, grouped by what pins them, and empty segments. */
+/** Free ranges next to live blocks, with what pins them; empty segments; what is free in private pools. */
 function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] {
-  const segments = segmentsAt(context, event);
+  const all = segmentsAt(context, event);
+  const segments = all.filter(({ isPrivate }) => !isPrivate);
   const frames = pinningSites(context, segments).flatMap(
     ({ part: { stack } }) => callerOfModel(context, stack) ?? [],
   );
-  const lines = [...new Set(frames)]
+  const pins = [...new Set(frames)]
     .slice(0, MAX_LINES)
     .map((frame) => context.input.stacks.frame(frame));
-  const [pinned, empty] = [
-    segments.filter(({ live, freeBytes }) => live.length > 0 && freeBytes > 0),
-    segments.filter(({ live }) => live.length === 0),
-  ];
-  const entry = (
-    kind: EntryKind,
-    of: typeof segments,
-    own: readonly FrameView[],
-  ): AccountEntry => ({
+  const entry = (kind: EntryKind, of: typeof all, lines: readonly FrameView[]): AccountEntry => ({
     kind,
     bytes: of.reduce((sum, { freeBytes }) => sum + freeBytes, 0),
     count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
-    lines: own,
+    lines,
     besides: '',
     holder: undefined,
     rate: undefined,
@@ -253,9 +250,17 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
     classes: [],
     allocations: [],
   });
-  return [entry('gaps', pinned, lines), entry('cached', empty, [])].filter(
-    ({ bytes }) => bytes > 0,
-  );
+  const isPinned = ({ live }: SegmentState) => live.length > 0;
+  const own = all.filter(({ isPrivate }) => isPrivate);
+  return [
+    entry('gaps', segments.filter(isPinned), pins),
+    entry(
+      'cached',
+      segments.filter((one) => !isPinned(one)),
+      [],
+    ),
+    entry('pools', own, own.length === 0 ? [] : context.once(linesOfPools)),
+  ].filter(({ bytes }) => bytes > 0);
 }
 
 /** Share of an entry's named bytes that one holder must have to be shown as the holder. */

@@ -1,6 +1,6 @@
 /** The moment an account describes, and how much memory the process could have at most. */
 
-import { failedOoms } from '../../allocator/replay/trace-events.ts';
+import { failedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addUp, sumBy } from '../../base/collections.ts';
@@ -79,6 +79,23 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
     isServer: context.isServerAt(event),
     ...cardFigures(context, event, reservedBytes),
   });
+}
+
+/** The most that was allocated after an event. */
+export function peakAfter({ replay, trace }: DeviceTables, event: EventIndex): number {
+  const { allocations: table, allocationOfEvent } = replay;
+  const { action } = trace.events;
+  let bytes = sumBy([...liveAt(table, event)], (id) =>
+    table.freeRequested[id] > event ? table.sizeBytes[id] : 0,
+  );
+  let most = bytes;
+  for (let t = event + 1; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
+    else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id] ?? 0;
+    if (bytes > most) most = bytes;
+  }
+  return most;
 }
 
 /**

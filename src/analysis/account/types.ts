@@ -1,7 +1,7 @@
 /**
  * The account of a device at one moment: every reserved byte in exactly one entry.
  *
- *     reserved = model + gradients + optimizer state + activations + … + kept + gaps + cached
+ *     reserved = model + gradients + optimizer state + activations + … + kept + gaps + cached + pools
  *
  * Entries count block bytes, as allocated_bytes does, so they match the legend and `class:` searches. What lies outside
  * the allocator is apart from that sum: see AccountCard.
@@ -33,9 +33,13 @@ const ENTRIES = {
   'pending-free': 'freed, waiting for a stream',
   gaps: 'gaps between blocks',
   cached: 'empty segments',
+  pools: 'free in private pools',
 } as const;
 
 export type EntryKind = keyof typeof ENTRIES;
+/** Free memory belongs to no block: gaps and empty segments of the default pool, and all of private pools. */
+export const isFree = (kind: EntryKind): boolean =>
+  kind === 'gaps' || kind === 'cached' || kind === 'pools';
 /** Cohorts: what one place in the program left behind. @param kind of an entry, or of what a comparison adds */
 export const isKept = (kind: string): boolean => kind === 'kept' || kind === 'kept-graph';
 
@@ -75,7 +79,7 @@ function unitsText(steps: number, unit: string): string {
 export interface AccountEntry {
   readonly kind: EntryKind;
   readonly bytes: number;
-  /** Blocks; for gaps and empty segments, free ranges. */
+  /** Blocks; of free memory, ranges. */
   readonly count: number;
   /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
@@ -91,7 +95,7 @@ export interface AccountEntry {
   readonly peakWithoutBytes: number | undefined;
   /** The classes of its blocks, if they differ from the entry's kind: the legend counts them there. */
   readonly classes: readonly ClassTotal[];
-  /** The largest first; empty for gaps and empty segments. */
+  /** The largest first; empty for free memory. */
   readonly allocations: readonly AllocationIndex[];
 }
 

@@ -15,7 +15,7 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { accountAt } from '../account/account.ts';
-import type { EntryKind } from '../account/types.ts';
+import { type EntryKind, isFree } from '../account/types.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Moment, SideFrame } from './types.ts';
 
@@ -61,13 +61,11 @@ export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: Pro
   };
 }
 
-const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
-
 /** The account's parts of the allocated bytes. 'unaccounted': the rest, if the events contradict each other. */
 function entriesAt({ replay }: DeviceModel, analysis: AnalysisInput, event: EventIndex) {
   const account = accountAt(analysis, event, 'peak');
   const own = account.entries
-    .filter(({ kind }) => !NOT_ALLOCATED.has(kind))
+    .filter(({ kind }) => kind !== 'pending-free' && !isFree(kind))
     .map(({ kind, bytes, count, rate, isGrowing, lines }) => ({
       ...{ kind: kind as EntryKind | 'unaccounted', bytes, count, rate, isGrowing },
       lines: lines.map(frameOf),

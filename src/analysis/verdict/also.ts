@@ -19,8 +19,11 @@ import type { LedgerRow } from '../../device/model/ledger.ts';
 import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
-import { type Account, entryLabel } from '../account/types.ts';
+import { peakAfter } from '../account/moment.ts';
+import { turnOf } from '../account/repetitions.ts';
+import { type Account, entryLabel, isFree } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
+import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { type Figures, WHEN } from './sentences.ts';
@@ -32,7 +35,9 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   const { failure } = known;
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
-    ...(diagnosis.cause === 'none' ? [...largestText(known), ...privateText(known)] : []),
+    ...(diagnosis.cause === 'none'
+      ? [...largestText(known), ...firstStepText(known), ...privateText(known)]
+      : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
@@ -51,12 +56,29 @@ const LARGEST_SHARE = 0.25;
 
 /** 'Largest at the peak: inputs, 1.52 GiB of the 2.78 GiB in use (data_loader.py:270 allocates the most).' */
 function largestText({ account: { entries, allocatedBytes, moment } }: Case): string[] {
-  const largest = entries.find(({ kind }) => kind !== 'gaps' && kind !== 'cached');
+  const largest = entries.find(({ kind }) => !isFree(kind));
   if (largest === undefined || largest.bytes < LARGEST_SHARE * allocatedBytes) return [];
   const { kind, bytes, lines } = largest;
   const most = lines[0] === undefined ? '' : ` (${frameLabel(lines[0])} allocates the most)`;
   const share = `${formatBytes(bytes)} of the ${formatBytes(allocatedBytes)} in use`;
   return [`Largest ${WHEN[moment.why]}: ${entryLabel(kind)}, ${share}${most}.`];
+}
+
+/** Of the peak: so much less is needed later that the peak says little about the run. */
+const LATER_SHARE = 0.75;
+const MIN_STEPS = 4;
+
+/** 'Only the first step needed that much: after it, at most 5.41 GiB was in use.' cuDNN tries its algorithms there. */
+function firstStepText({ context, account: { moment, allocatedBytes } }: Case): string[] {
+  const [primary] = context.stepSequences;
+  if (primary === undefined || moment.why !== 'peak' || stepCount(primary) < MIN_STEPS) return [];
+  const [begin, end] = primary.bounds;
+  if (moment.event > end) return [];
+  const bytes = peakAfter(context.input, moment.event <= begin ? begin : end);
+  if (bytes > LATER_SHARE * allocatedBytes) return [];
+  return [
+    `Only the first ${turnOf(context)} needed that much: after it, at most ${formatBytes(bytes)} was in use.`,
+  ];
 }
 
 /** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */

@@ -8,7 +8,14 @@ import { knownBytes } from '../../device/model/card.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { overheadOf } from '../account/free-space.ts';
-import { type Account, type AccountEntry, type EntryKind, sumOf } from '../account/types.ts';
+import { poolsOfGraphs } from '../account/private-pools.ts';
+import {
+  type Account,
+  type AccountEntry,
+  type EntryKind,
+  isFree,
+  sumOf,
+} from '../account/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import {
@@ -54,6 +61,7 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
   const odd = [
     ...keptCandidates(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
     ...replacedCandidates(known).filter(({ bytes }) => bytes >= REPLACED_SHARE * wanted),
+    ...graphPools(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
     ...(judged.cause === 'fragmented' ? [fragmented(known)] : []),
   ].sort((a, b) => b.bytes - a.bytes);
   // A tensor that is replaced by ever larger ones causes the gaps, so it comes first.
@@ -101,8 +109,7 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined && isAlone)
     return request;
   const byKind = new Map<EntryKind, number>();
-  for (const { kind, bytes } of account.entries)
-    if (kind !== 'gaps' && kind !== 'cached') addUp(byKind, kind, bytes);
+  for (const { kind, bytes } of account.entries) if (!isFree(kind)) addUp(byKind, kind, bytes);
   const [[kind] = []] = largestFirst(byKind);
   const top = kind && largestOf(account, [kind]);
   if (top === undefined) return request;
@@ -160,6 +167,7 @@ function withoutOom(known: Case): Diagnosis {
   const candidates = [
     ...kept,
     ...lastingOrWasting(known),
+    ...graphPools(known),
     ...toldBy(known.findings, 'pending-free', 'segment-thrashing'),
     ...toldBy(known.findings, 'level-shift').map((one) => pileBehind(known, one)),
   ].filter(({ severity }) => severity === 'high' || severity === 'medium');
@@ -173,6 +181,24 @@ function withoutOom(known: Case): Diagnosis {
     kept.find((one) => lowersPeak(known, one)) ?? waitingGraphs(known) ?? idleCopies(known);
   const [first = small ?? advice] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+}
+
+/** A program with a few graphs of different models needs a pool for each. */
+const MANY_GRAPHS = 4;
+/** Of what is reserved. */
+const POOLS_SHARE = 0.25;
+
+/** Graphs captured one by one, for each length say, where one pool would do for all. */
+function graphPools({ context, account, atEnd }: Case): Diagnosis[] {
+  const [own, last] = [account, atEnd].map((one) => largestOf(one, ['pools']));
+  const isOfEnd = account !== atEnd && (last?.bytes ?? 0) > (own?.bytes ?? 0);
+  const [entry, { event }, all] = isOfEnd
+    ? [last, atEnd.moment, atEnd.reservedBytes]
+    : [own, account.moment, account.reservedBytes];
+  if (entry === undefined || entry.bytes < POOLS_SHARE * all || context.isServerAt(event))
+    return [];
+  if (poolsOfGraphs(context).count < MANY_GRAPHS) return [];
+  return [{ ...ofEntry(entry, 'captures them'), isOfEnd, severity: 'medium' }];
 }
 
 /** How much a pile may differ from the step that it explains. */

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fileName } from '../../base/file-names.ts';
+import { formatBytes } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import { analysisOf } from '../../testing/analysed.ts';
@@ -60,6 +61,18 @@ describe('a fault', () => {
     expect(own.filter(([file, line]) => isOfTruth(truth, file, line))).not.toEqual([]);
     expect(verdict.severity).not.toBe('low');
   });
+});
+
+it('says what the rest of a run needs if only its first step needed the peak', async () => {
+  const context = contextOf('dcgan_healthy');
+  const { verdict, steps } = await analysisOf(context);
+  const [, second = 0] = steps?.events ?? [];
+  let later = 0;
+  for (let event = second; event < context.trace.events.length; event++)
+    later = Math.max(later, context.replay.countersAt(event).allocatedBytes);
+  expect(verdict.also).toContain(
+    `Only the first step needed that much: after it, at most ${formatBytes(later)} was in use.`,
+  );
 });
 
 /** docs/gallery.md: the picture of a capture, and below it the page's sentence, with `<` escaped. */

@@ -285,6 +285,12 @@ const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
     'lean-process':
       'Look at what else this process loads: JAX and TensorFlow take most of the GPU unless told otherwise (XLA_PYTHON_CLIENT_PREALLOCATE=false, TF_FORCE_GPU_ALLOW_GROWTH=true), each CUDA graph has memory of its own, and NCCL has buffers for each group.',
   }),
+  pools: some({
+    'share-pool':
+      'Let graphs that never run at the same time share one pool, the largest captured first: torch.cuda.graph(graph, pool=first.pool()). Copy what a replay returns before the next one.',
+    'repeat-sizes':
+      'Capture fewer shapes: pad to a few lengths or batch sizes, and replay the next larger graph.',
+  }),
   'pending-free': all({
     'wait-for-streams':
       'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',

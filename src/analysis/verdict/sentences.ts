@@ -8,6 +8,7 @@ import {
 } from '../../base/format.ts';
 import { collectivesTexts, knownBytes, OWN_OUTSIDE } from '../../device/model/card.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
@@ -124,6 +125,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   collectives: (_, { account }) => `${collectivesTexts(account.card?.rows ?? []).join(' and ')}`,
   'process-rest': (size) => `${OWN_OUTSIDE} holds ${size}`,
   'pending-free': (size) => `${size} that was freed waits for another stream`,
+  pools: (size, { context }) =>
+    `the pools of ${formatCount(poolsOfGraphs(context).count)} CUDA graphs hold ${size}`,
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
@@ -194,6 +197,8 @@ function clauseOf(figures: Figures): string {
       return known.failure?.judged.text ?? `${OWN_OUTSIDE} holds ${size}.`;
     case 'pending-free':
       return `${size} that was freed cannot be used again yet: it waits for another stream.`;
+    case 'pools':
+      return poolsClause(figures, at);
     case 'none':
       return healthy(figures);
     case 'unknown':
@@ -245,6 +250,14 @@ export const WHEN = {
   end: 'at the end',
   cursor: 'at the cursor',
 } as const;
+
+/** Replays write to what is free in a graph's pool, so the pool stays as large as the capture was. */
+function poolsClause({ known, diagnosis }: Figures, at: string | undefined): string {
+  const { count, largestBytes } = poolsOfGraphs(known.context);
+  const { reservedBytes, moment } = diagnosis.isOfEnd ? known.atEnd : known.account;
+  const graphs = `${formatCount(count)} CUDA graphs${at === undefined ? '' : ` captured at ${at}`}`;
+  return `${graphs} have a pool of memory each, which nothing else can use: ${formatBytes(diagnosis.bytes)} of the ${formatBytes(reservedBytes)} reserved ${WHEN[moment.why]}. The largest of them takes ${formatBytes(largestBytes)}.`;
+}
 
 function growingClause(
   { diagnosis, known }: Figures,

@@ -80,6 +80,7 @@ export type RemedyId =
   | 'remove-hook'
   | 'reuse-optimizer'
   | 'share-model'
+  | 'share-pool'
   | 'expandable-segments'
   | 'repeat-sizes'
   | 'wait-for-streams'

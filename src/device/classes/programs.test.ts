@@ -93,6 +93,29 @@ describe('workspaces of cuBLAS', () => {
   });
 });
 
+it('a workspace that cuDNN tries in the backward pass is one, and the gradient beside it is not', () => {
+  const program = new Program();
+  const cpp = (name: string) => ({ name, filename: '??', line: 0 });
+  const backward = [
+    cpp('at::native::cudnn_convolution_backward_input(...)'),
+    cpp('torch::autograd::generated::ConvolutionBackward0::apply(...)'),
+  ];
+  const trial = [
+    cpp('at::native::generate_and_filter_plans(...)'),
+    cpp('at::native::run_single_conv(...)'),
+    cpp('at::native::raw_cudnn_convolution_backward_input_out(...)'),
+    ...backward,
+  ];
+  const [tried, made] = [program.alloc(64 * MiB, trial), program.alloc(8 * MiB, backward)];
+  program.free(tried);
+  program.free(made);
+  const classes = classesOf(program.context());
+  expect(idsOf(program, [tried, made]).map((id) => classes[id])).toEqual([
+    'workspaces',
+    'temporaries',
+  ]);
+});
+
 describe('what an evaluation gathers', () => {
   const logitsAt = forwardAt(40);
   const gatherAt = [

@@ -4,6 +4,7 @@ import {
   type AllocationIndex,
   type AllocationTable,
   isPrivatePool,
+  type Replay,
 } from '../../allocator/replay/types.ts';
 import { AddressMap, type AddressSpace } from '../../base/address.ts';
 import { weakMemoized } from '../../base/collections.ts';
@@ -41,7 +42,11 @@ const MAX_LOOKED_AT = 64;
  * Undefined for the default pool.
  */
 export function poolKind(
-  { trace, replay, stacks }: Pick<DeviceModel, 'trace' | 'replay' | 'stacks'>,
+  {
+    trace,
+    replay,
+    stacks,
+  }: Pick<DeviceModel, 'trace' | 'stacks'> & { readonly replay: Pick<Replay, 'allocations'> },
   pool: PoolIndex,
 ): PoolKind | undefined {
   if (!isPrivatePool(trace.pools[pool])) return undefined;

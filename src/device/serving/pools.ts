@@ -34,10 +34,17 @@ export interface PoolSource {
   readonly replay: { readonly segmentSpans: Pick<Replay['segmentSpans'], 'pool'> };
 }
 
+interface PoolTables {
+  readonly snapshot: Pick<DeviceModel['snapshot'], 'strings'>;
+  readonly trace: DeviceModel['trace'];
+  readonly stacks: DeviceModel['stacks'];
+  readonly replay: Pick<Replay, 'allocations' | 'segmentSpans'>;
+}
+
 const POINTS = 96;
 
 /** The pools that had memory at any time, the largest first. */
-export function poolHistories(context: DeviceModel): readonly PoolHistory[] {
+export function poolHistories(context: PoolTables): readonly PoolHistory[] {
   return usedPools(context)
     .map((pool) => history(context, pool))
     .sort((a, b) => highest(b.curve.reservedBytes) - highest(a.curve.reservedBytes));
@@ -51,7 +58,7 @@ export function usedPools({ trace, replay }: PoolSource): readonly PoolIndex[] {
   return pools.filter((pool) => isUsed.has(pool));
 }
 
-function history(context: DeviceModel, pool: PoolIndex): PoolHistory {
+function history(context: PoolTables, pool: PoolIndex): PoolHistory {
   const { trace, replay, stacks } = context;
   const { pool: poolOf, stack, sizeBytes } = replay.allocations;
   const byStack = new Map<StackIndex, number>();
@@ -73,7 +80,7 @@ function history(context: DeviceModel, pool: PoolIndex): PoolHistory {
 }
 
 /** `torch.cuda.memory._set_memory_metadata("kv_cache")` around everything that the pool holds. */
-function writtenName({ snapshot, trace, replay }: DeviceModel, ids: readonly AllocationIndex[]) {
+function writtenName({ snapshot, trace, replay }: PoolTables, ids: readonly AllocationIndex[]) {
   const { userMetadata } = trace.events;
   const { start } = replay.allocations;
   const texts = new Set(ids.map((id) => userMetadata?.[start[id]] ?? -1));
@@ -83,7 +90,7 @@ function writtenName({ snapshot, trace, replay }: DeviceModel, ids: readonly All
 
 /** Deltas by event, summed once: a pool has few segments, and the blocks of a capture. */
 function lives(
-  { allocations, segmentSpans }: Replay,
+  { allocations, segmentSpans }: PoolTables['replay'],
   events: number,
   pool: PoolIndex,
   ids: readonly AllocationIndex[],

@@ -37,6 +37,7 @@ const ENTRY_KINDS = {
   'pending-free': true,
   gaps: true,
   cached: true,
+  pools: true,
 } as const satisfies Record<EntryKind, true>;
 
 const cause = wordsOf<Cause>({
@@ -93,6 +94,7 @@ const remedy = wordsOf<RemedyId>({
   'remove-hook': true,
   'reuse-optimizer': true,
   'share-model': true,
+  'share-pool': true,
   'expandable-segments': true,
   'repeat-sizes': true,
   'wait-for-streams': true,

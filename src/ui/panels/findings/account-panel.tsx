@@ -5,6 +5,7 @@ import {
   type EntryKind,
   type EntryRate,
   entryLabel,
+  isFree,
   type MomentWhy,
 } from '../../../analysis/account/types.ts';
 import type { Cause } from '../../../analysis/verdict/types.ts';
@@ -33,7 +34,6 @@ import {
   classNote,
   classOf,
   isCohort,
-  isFree,
   isPartSearched,
   partColor,
   partsOf,
@@ -347,6 +347,8 @@ const ABOUT: Partial<Record<EntryKind, string>> = {
   gaps: 'Free memory in segments that also hold blocks: a request larger than a gap does not fit. With the empty segments, this is what PyTorch has cached.',
   cached:
     'Segments without any block, which PyTorch keeps for reuse. With the gaps between blocks, this is what PyTorch has cached.',
+  pools:
+    'Free, but in the pools of CUDA graphs or MemPools. Replays of a graph write there; nothing outside the pool can use it, and empty_cache() does not return it while the graph lives.',
   'pending-free': 'Freed by your program, but another stream may still use it.',
   unknown: 'Allocated before recording began, or without a stack that says what it is.',
 };

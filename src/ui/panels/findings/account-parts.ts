@@ -5,6 +5,7 @@ import {
   type AccountEntry,
   type EntryKind,
   entryLabel,
+  isFree,
 } from '../../../analysis/account/types.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import type { Judgement } from '../../../analysis/verdict/verdict.ts';
@@ -27,9 +28,6 @@ import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 import { partsOfFindings } from './show-finding.ts';
-
-/** Free memory belongs to no block, so no search finds it. */
-export const isFree = (kind: EntryKind): boolean => kind === 'gaps' || kind === 'cached';
 
 /** Memory that a healthy run would not have, or that the classes describe less well. */
 export const isCohort = (kind: EntryKind): boolean =>
@@ -214,6 +212,7 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
     const { ofClass, own } = termsOf(part);
     const cursor = event < 0 ? undefined : event;
     const { search } = view.getState().view;
+    // No search finds free memory.
     if (isFree(part.kind)) {
       // Gaps lie between blocks, so the map shows them; empty segments are listed in the allocator state.
       const place = part.kind === 'gaps' ? 'address-map' : 'allocator-state';
