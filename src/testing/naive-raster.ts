@@ -9,7 +9,7 @@ import {
   BACKGROUND_CODE,
   colorTable,
   EDGE_FLAG,
-  FADE_BIT,
+  FADED,
   PENDING_CODE,
   THIN_CODE,
 } from '../draw/timeline/colors.ts';
@@ -131,8 +131,8 @@ export function pixelLabel(palette: Palette): Map<number, NaivePixel> {
   for (const [code, name] of names) {
     labels.set(table[code], name);
     labels.set(table[code | EDGE_FLAG], `${name} edge`);
-    labels.set(table[code | (1 << FADE_BIT)], `${name} faded`);
-    labels.set(table[code | EDGE_FLAG | (1 << FADE_BIT)], `${name} edge faded`);
+    labels.set(table[code | FADED], `${name} faded`);
+    labels.set(table[code | EDGE_FLAG | FADED], `${name} edge faded`);
   }
   labels.set(table[BACKGROUND_CODE], NAIVE_BACKGROUND);
   return labels;

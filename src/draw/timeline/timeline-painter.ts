@@ -2,7 +2,7 @@
 import type { AllocationIndex, CounterName } from '../../allocator/replay/types.ts';
 import { runToEnd, type Task } from '../../base/task.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { colorTable, contrastColor, FADE_BIT, Outline, writeColumns } from './colors.ts';
+import { colorTable, contrastColor, Outline, writeColumns } from './colors.ts';
 import { ColumnCache } from './column-cache.ts';
 import { columnRanges, counterLines, drawnStates } from './columns.ts';
 import { LiveSetSweep } from './live-set-sweep.ts';
@@ -76,12 +76,11 @@ export class TimelinePainter {
       if (bottom >= 0) outline.set(column, bottom, index.allocations.sizeBytes[selected]);
     });
     // Memory above a column's minimum was not live for its whole time, so it is faded.
-    const fromRows = Int32Array.from(drawn.minBytes, (min, column) =>
+    const fadesFrom = Int32Array.from(drawn.minBytes, (min, column) =>
       min < drawn.maxBytes[column] ? painter.rowAt(min) : height,
     );
     const colors = colorTable(palette);
-    const fading = { fromRows, colors: colors.subarray(1 << FADE_BIT) };
-    writeColumns(cache.codes, slots, viewport, colors, pixels, fading);
+    writeColumns(cache.codes, slots, viewport, colors, pixels, fadesFrom);
     outline.draw(pixels, contrastColor(palette.background), 'half');
     return {
       viewport,
