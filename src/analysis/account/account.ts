@@ -198,14 +198,18 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
   };
 }
 
-/** What is kept by mistake would have been freed when its repetition was over; a tensor that grows need not exist. */
+/**
+ * What is kept by mistake would have been freed when its repetition was over; a tensor that grows need not exist. Those
+ * that it replaced before a ring's oldest event have no stack, so they can't be left out: then undefined.
+ */
 function peakOfRest(
   context: AnalysisInput,
   { kind }: Pick<Draft, 'kind'>,
   all: readonly AllocationIndex[],
-): number {
-  const { stack } = context.input.replay.allocations;
-  if (!isKept(kind)) return peakWithout(context.input, all);
+): number | undefined {
+  const { allocations, recording } = context.input.replay;
+  const { stack } = allocations;
+  if (!isKept(kind)) return recording === 'truncated' ? undefined : peakWithout(context.input, all);
   return peakWithout(context.input, all, endOfRepetition(context, stack[all[0]]));
 }
 

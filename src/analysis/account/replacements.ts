@@ -66,6 +66,17 @@ export function replacedAt(
     );
 }
 
+/** Of the time since the place made its first: a chain that began later is a new one, after others were given back. */
+const BEGAN_SHARE = 0.25;
+
+/** Whether the tensor has grown ever since its place made the first one, or for as long as chains are followed. */
+export function isOfWholeRun({ input }: AnalysisInput, { id, links, made }: Replaced): boolean {
+  const { start } = input.replay.allocations;
+  const first = start[made[0] ?? id];
+  const began = start[links[links.length - 1] ?? id];
+  return links.length >= MAX_LINKS || began - first <= BEGAN_SHARE * (start[id] - first);
+}
+
 /**
  * Whether it began with a single piece, and is all pieces by now. The line that joins them may make each piece too, so
  * the classes see sizes that only vary.

@@ -1,6 +1,8 @@
 /** What a healthy run would not keep: cohorts that grow, graphs without a backward, tensors replaced by larger ones. */
 
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { keptEntries, placeOf } from '../account/kept-entries.ts';
+import { isOfWholeRun, replacedAt } from '../account/replacements.ts';
 import { type AccountEntry, isKept } from '../account/types.ts';
 import { SURE_STEPS } from '../detectors/growth-leaks.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -71,18 +73,13 @@ export function replacedCandidates({ account, context, findings }: Case): Diagno
 
 /** What is given back now and then, such as each generation's cache, is harmless. */
 export function isLasting({ context, atEnd }: Case, one: Diagnosis): boolean {
-  const { length, stack, sizeBytes } = context.input.replay.allocations;
   const isSame = (other: AccountEntry) =>
     other.kind === 'growing' && placeOf(other) === placeOf(one);
   const [largest] = atEnd.entries.find(isSame)?.allocations ?? [];
   if (largest === undefined) return false;
-  let highest = 0;
-  for (let id = 0; id < length; id++) {
-    if (stack[id] !== stack[largest]) continue;
-    if (sizeBytes[id] < highest / 2) return false;
-    highest = Math.max(highest, sizeBytes[id]);
-  }
-  return true;
+  const { event } = atEnd.moment;
+  const chains = replacedAt(context, liveAt(context.input.replay.allocations, event), event);
+  return chains.some((chain) => chain.id === largest && isOfWholeRun(context, chain));
 }
 
 /** The growth finding whose tensors are in the cohort. */
