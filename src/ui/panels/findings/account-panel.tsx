@@ -20,6 +20,7 @@ import {
   withArticle,
 } from '../../../base/format.ts';
 import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
+import { LIMIT_SOURCE } from '../../../device/memory-summary/settings.ts';
 import { rowKey, rowLabel, rowNote, sampleText } from '../../../device/model/card.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -166,7 +167,9 @@ function limitText({ limitBytes, requestedBytes }: Account, { isCapped }: Judgem
   const limit = isCapped ? 'the limit set for this process' : 'the limit';
   const parts = [
     requestedBytes === undefined ? [] : `${formatBytes(requestedBytes)} more was requested`,
-    limitBytes === undefined ? [] : `${limit} is at least ${formatBytes(limitBytes)}`,
+    limitBytes === undefined
+      ? []
+      : `${limit} is at least ${formatBytes(limitBytes)} (${LIMIT_SOURCE})`,
   ].flat();
   return parts.length === 0 ? '' : `${sentenceCase(parts.join('; '))}.`;
 }
@@ -244,7 +247,11 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
           />
         )}
         {limitBytes > 0 && (
-          <span className="account-limit" title="The limit" style={{ left: share(limitBytes) }} />
+          <span
+            className="account-limit"
+            title={`The limit: at least ${formatBytes(limitBytes)}`}
+            style={{ left: share(limitBytes) }}
+          />
         )}
       </div>
       <ul aria-label="Parts of the reserved memory">

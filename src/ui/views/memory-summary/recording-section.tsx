@@ -216,7 +216,7 @@ export function SettingsSection() {
   const limit = limitRow(device, info.settings);
   const rows = limit === undefined ? recorded : [limit, ...recorded];
   const isKnown = recorded.length > 0;
-  const more = limit === undefined ? '' : '; a limit of this process is not recorded';
+  const more = limit === undefined ? '' : `; ${limit.name}: ${limit.value}`;
   const head = <span className="dim">{isKnown && `${changedText(changed)}${more}`}</span>;
   return (
     <Section title="Allocator settings" head={head}>
