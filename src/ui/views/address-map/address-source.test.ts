@@ -23,6 +23,7 @@ const BLOCK: AddressHit = {
     requestedBytes: 290,
     ageEvents: 1,
     ageUs: 1,
+    isFromBefore: false,
     pending: false,
     stackKind: 'no-context',
     topFrame: undefined,

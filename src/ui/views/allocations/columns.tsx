@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDurationUs,
   formatExactBytes,
+  lowerBound,
 } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
 import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
@@ -161,7 +162,7 @@ const US_PER_S = 1e6;
 /** '1,234' events or '2.05 s'; with '≥' if it outlived the trace. */
 function lifetimeText(row: AllocationRow, axis: TimeAxis): string {
   const text = axis === 'event' ? formatCount(row.lifeEvents) : formatDurationUs(row.lifeUs);
-  return row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)) ? `≥ ${text}` : text;
+  return lowerBound(text, row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)));
 }
 
 /** Bytes × lifetime, in seconds or events: '1.26 GiB·s'. */
@@ -170,7 +171,7 @@ function costText(row: AllocationRow, axis: TimeAxis): string {
   if (Number.isNaN(lifetime)) return 'unknown';
   const cost = row.blockBytes * (axis === 'event' ? lifetime : lifetime / US_PER_S);
   const text = `${formatBytes(cost >= 1024 ? cost : Math.round(cost))}·${axis === 'event' ? 'ev' : 's'}`;
-  return row.isLifeLonger ? `≥ ${text}` : text;
+  return lowerBound(text, row.isLifeLonger);
 }
 
 function lifetimeOf({ lifeEvents, lifeUs }: AllocationRow, axis: TimeAxis): number {
