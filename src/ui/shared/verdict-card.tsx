@@ -29,9 +29,16 @@ interface VerdictCardProps {
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
   /** Turns the sentence and the line into buttons that lead to the evidence. */
   readonly onShow?: (() => void) | undefined;
+  /** A line that the further sentences name, and what shows its blocks. */
+  readonly named?: NamedLine | undefined;
 }
 
-export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
+interface NamedLine {
+  readonly line: FrameView;
+  readonly onShow: () => void;
+}
+
+export function VerdictCard({ verdict, folding, onShow, named }: VerdictCardProps) {
   if (verdict === undefined) {
     return (
       <div className="verdict" data-tone="unknown" role="status">
@@ -90,7 +97,12 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
             {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
           </p>
         )}
-        {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
+        {!isFolded &&
+          also.map((said) => (
+            <p key={said}>
+              <Said text={said} named={named} />
+            </p>
+          ))}
         {shown.length > 0 && (
           <section className="ruled" aria-label="What to try first">
             <h2 className="dim">{isFolded ? 'Try first' : 'What to try'}</h2>
@@ -115,6 +127,31 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         />
       )}
     </div>
+  );
+}
+
+const DOES_MOST = 'allocates the most';
+
+/** Whether a sentence of the verdict names the line: 'Largest at the peak: … (train.py:55 (step) allocates the most).' */
+export const isNamed = (line: FrameView, said: readonly string[]): boolean =>
+  said.some((text) => text.includes(nameOf(line)));
+
+const nameOf = (line: FrameView): string => `${frameLabel(line)} ${DOES_MOST}`;
+
+/** A sentence; the line that it names is the same button as the line to look at. */
+function Said({ text, named }: { readonly text: string; readonly named: NamedLine | undefined }) {
+  const name = named === undefined ? '' : nameOf(named.line);
+  const at = text.indexOf(name);
+  if (named === undefined || at < 0) return text;
+  return (
+    <>
+      {text.slice(0, at)}
+      <span className="verdict-named">
+        <LineToLookAt {...named} does={DOES_MOST} cause="none" callers={[]} />
+        <FrameLinks frame={named.line} />
+      </span>
+      {text.slice(at + name.length)}
+    </>
   );
 }
 
@@ -143,7 +180,7 @@ function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps)
   return (
     <Button
       className="verdict-place"
-      title={`${frameLabel(line)} ${does}${called}${about}\nLook at this line first. Click to see the evidence`}
+      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? 'Click to see its blocks' : 'Look at this line first. Click to see the evidence'}`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}
