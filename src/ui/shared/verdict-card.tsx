@@ -97,12 +97,7 @@ export function VerdictCard({ verdict, folding, onShow, named }: VerdictCardProp
             {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
           </p>
         )}
-        {!isFolded &&
-          also.map((said) => (
-            <p key={said}>
-              <Said text={said} named={named} />
-            </p>
-          ))}
+        {!isFolded && also.map((said) => <Said key={said} text={said} named={named} />)}
         {shown.length > 0 && (
           <section className="ruled" aria-label="What to try first">
             <h2 className="dim">{isFolded ? 'Try first' : 'What to try'}</h2>
@@ -134,23 +129,21 @@ const DOES_MOST = 'allocates the most';
 
 /** Whether a sentence of the verdict names the line: 'Largest at the peak: … (train.py:55 (step) allocates the most).' */
 export const isNamed = (line: FrameView, said: readonly string[]): boolean =>
-  said.some((text) => text.includes(nameOf(line)));
+  said.some((text) => text.includes(`(${nameOf(line)})`));
 
 const nameOf = (line: FrameView): string => `${frameLabel(line)} ${DOES_MOST}`;
 
-/** A sentence; the line that it names is the same button as the line to look at. */
+/** A sentence; the line that it names in brackets follows it, as the same button as the line to look at. */
 function Said({ text, named }: { readonly text: string; readonly named: NamedLine | undefined }) {
-  const name = named === undefined ? '' : nameOf(named.line);
-  const at = text.indexOf(name);
-  if (named === undefined || at < 0) return text;
+  const name = named === undefined ? '' : ` (${nameOf(named.line)})`;
+  if (named === undefined || !text.includes(name)) return <p>{text}</p>;
   return (
     <>
-      {text.slice(0, at)}
-      <span className="verdict-named">
+      <p>{text.replace(name, '')}</p>
+      <div className="row verdict-look">
         <LineToLookAt {...named} does={DOES_MOST} cause="none" callers={[]} />
         <FrameLinks frame={named.line} />
-      </span>
-      {text.slice(at + name.length)}
+      </div>
     </>
   );
 }

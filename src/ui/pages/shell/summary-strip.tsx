@@ -41,8 +41,8 @@ export function SummaryStrip() {
   );
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last figure is dropped first: the cursor's row shows the peak too. */}
-      <Stats stats={[oom, recording, first]} />
+      {/* The last figure is dropped first: a recording that is not whole shows in the peak's ≥ and in the notes. */}
+      <Stats stats={[oom, first, recording]} />
       <Popover
         className="summary-all"
         button={(id) => (

@@ -254,6 +254,7 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
           />
         )}
       </div>
+      <p className="dim small account-base">share of reserved</p>
       <ul aria-label="Parts of the reserved memory">
         {parts.filter((part) => !isFolding || !isSmall(part)).map(row)}
         {isFolding && (
@@ -305,7 +306,12 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
         </span>
         <span className="figure">
           <Bytes as="strong" bytes={bytes} />{' '}
-          <span className="dim small">{formatPercent(bytes / whole)}</span>
+          <span
+            className="dim small"
+            title={`${formatPercent(bytes / whole)} of the ${formatBytes(whole)} reserved`}
+          >
+            {formatPercent(bytes / whole)}
+          </span>
         </span>
         {isCohort(kind) && line !== undefined && (
           <span className="dim account-line mono small">
