@@ -53,6 +53,7 @@ function Runs() {
   const rows = settingRows(known, limit, settings);
   const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
   const { recorded } = known;
+  const memory = recorded === undefined ? '' : memoryText(limit, recorded);
   const runs = rows.filter(hasRun).map((row) => ({ ...row.result, card: row.card }));
   const first = recorded && recommended(recorded, runs)?.settings;
   const chosen = rows.find((row) => row.settings === (wanted ?? first));
@@ -93,7 +94,7 @@ function Runs() {
               />
             )
           )}
-          {isDone && first === undefined && run === undefined && <NothingHelps />}
+          {isDone && first === undefined && run === undefined && <NothingHelps memory={memory} />}
           {(!isFolded || isOpen) && (
             <>
               <SettingsTable
@@ -101,7 +102,7 @@ function Runs() {
                 recordedCard={recordedCard}
                 rows={rows}
                 chosen={chosen?.settings}
-                memory={memoryText(limit, recorded)}
+                memory={memory}
                 tried={tried}
                 onChoose={choose}
               />
