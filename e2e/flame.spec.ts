@@ -60,7 +60,7 @@ test('a box zooms and shows its frame, by click and by key; its link leads back 
   });
 });
 
-test('a difference needs two events; its first row is the leak, and speedscope can open it', async ({
+test('a difference needs two events; its rows name the leak, the largest first, and speedscope can open it', async ({
   page,
 }) => {
   await openFlame(page, 'leak_output_list.pickle.gz');
@@ -69,7 +69,13 @@ test('a difference needs two events; its first row is the leak, and speedscope c
   await page.getByRole('button', { name: 'From the first event to the last' }).click();
   await expect(page.getByText('Change from event 0 to event 4,986')).toBeVisible();
   await page.goto('/#v=1&view=flame-graph&flame=difference&mark=1300&at=3800');
-  await expect(rowsOf(page).first()).toContainText('leak_output_list experiments/scenarios.py:262');
+  await expect(page.getByRole('columnheader', { name: 'Difference' })).toHaveAttribute(
+    'aria-sort',
+    'descending',
+  );
+  await expect(
+    rowsOf(page).filter({ hasText: 'leak_output_list experiments/scenarios.py:262' }),
+  ).toBeVisible();
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Speedscope' }).click();
   const file = JSON.parse(readFileSync(await (await download).path(), 'utf8'));

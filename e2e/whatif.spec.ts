@@ -39,7 +39,7 @@ test('expandable segments would have saved the fragmented run, and less memory w
   await expect(page.getByText('None of the settings tried would have helped:')).toBeVisible();
   await rowOf(page, 'max_split_size_mb:512').getByRole('radio').check();
   await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(
-    /would have run out of memory at event [\d,]+: .* was requested, which takes a limit .* higher/,
+    /would have run out of memory under a limit of 5\.\d\d GiB at event [\d,]+: .* was requested, which takes a limit .* higher/,
   );
   await expect(page).toHaveURL(/limit=\d+/);
 });
@@ -75,7 +75,7 @@ test('findings quote the simulated peak of expandable segments, and lead here', 
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const findings = page.getByTestId('findings');
   await expect(findings).toContainText(
-    'expandable_segments:True would have served the request that failed, reserving 2.64 GiB',
+    'expandable_segments:True would have served the request that failed under the recorded limit of at least 6.00 GiB, reserving 2.64 GiB',
   );
   await findings.getByRole('button', { name: 'Compare settings' }).first().click();
   await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText('2.64 GiB');

@@ -66,6 +66,10 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** '≥ 2.05 GiB' for a figure that may have been higher where the file doesn't show it. */
+export const lowerBound = (text: string, isBound: boolean): string =>
+  isBound ? `≥ ${text}` : text;
+
 /** '1 step', '2 steps', '1,000 steps'. Pass `nouns` for an irregular plural. */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;

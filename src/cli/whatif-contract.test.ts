@@ -46,7 +46,9 @@ test('without --limit it is null; without --setting the presets are run', async 
 test('without --limit it is the one that the recorded run hit, if any; none removes it', async () => {
   const args = ['whatif', FRAGMENTED, '--setting', ''];
   const { out } = await cli(args);
-  expect(out).toContain('limit 15.86 GiB, which the recorded run hit (--limit none runs without)');
+  expect(out).toContain(
+    'limit of at least 15.86 GiB, which the recorded run hit (--limit none runs without)',
+  );
   const [limited, free] = await Promise.all(
     [[], ['--limit', 'none']].map(async (more) => {
       const { out: json } = await cli([...args, '--json', ...more]);

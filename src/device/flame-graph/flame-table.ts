@@ -32,6 +32,7 @@ export class FlameRows {
   readonly #byStack: boolean;
   #order: FlameOrder | undefined;
   #sorted: readonly Entry[] = [];
+  #readable: readonly Entry[] | undefined;
 
   constructor(
     weighed: WeighedTree,
@@ -65,12 +66,22 @@ export class FlameRows {
   }
 
   #sort({ by, descending }: FlameOrder): readonly Entry[] {
-    if (by === 'relevance') return byRelevance(this.#entries, (entry) => this.#isOwn(entry));
     const sign = descending ? -1 : 1;
-    if (by !== 'name') return this.#entries.toSorted((a, b) => sign * (a[by] - b[by]));
+    if (by !== 'name') {
+      this.#readable ??= this.#inReadingOrder();
+      return this.#readable.toSorted((a, b) => sign * (a[by] - b[by]));
+    }
     const names = new Map(this.#entries.map((entry) => [entry, this.#name(entry)]));
     const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
     return this.#entries.toSorted((a, b) => compare(names.get(a) ?? '', names.get(b) ?? ''));
+  }
+
+  /** Of equal rows, `<module>` and `main` hold no more than the line that you look for: the user's own, innermost first. */
+  #inReadingOrder(): readonly Entry[] {
+    const own = new Set(this.#entries.filter((entry) => this.#isOwn(entry)));
+    return this.#entries.toSorted(
+      (a, b) => Number(own.has(b)) - Number(own.has(a)) || b.depth - a.depth,
+    );
   }
 
   #isOwn({ group }: Entry): boolean {
@@ -163,33 +174,4 @@ function groupEntries({ tree, self, total }: WeighedTree, groupCount: number): E
     entry.matched += total.matched[row];
   }
   return entries.filter((entry) => weighed.has(entry));
-}
-
-/**
- * The best reading order. By total alone, `<module>` and `main`, which hold everything, would come before the line that
- * you look for:
- *
- *   main.py:520 main 940.66 MiB › main.py:262 outs.append(…) 940.57 MiB › model.py:73 forward …
- *
- * So rows within one percent of each other count as equal. Among them the user's own come first, then the innermost.
- * Here that is line 262.
- */
-const NEARLY = 0.99;
-
-/** Largest total first, shrunk rows last. `isOwn`: a frame of the user's own code. */
-function byRelevance(rows: readonly Entry[], isOwn: (row: Entry) => boolean): readonly Entry[] {
-  const sorted = rows.toSorted((a, b) => b.total - a.total);
-  const ordered: Entry[] = [];
-  for (let from = 0; from < sorted.length; ) {
-    const least = sorted[from].total * NEARLY;
-    let to = from + 1;
-    while (to < sorted.length && sorted[to].total > 0 && sorted[to].total >= least) to++;
-    const equals = sorted.slice(from, to);
-    if (equals.length > 1) {
-      equals.sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || b.depth - a.depth);
-    }
-    for (const row of equals) ordered.push(row);
-    from = to;
-  }
-  return ordered;
 }

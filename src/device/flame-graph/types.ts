@@ -76,5 +76,5 @@ export type FlameGroup =
     }
   | { readonly kind: 'absent'; readonly reason: NoFrame; readonly search?: string };
 
-/** relevance: see {@link byRelevance}; the others are table columns. */
-export type FlameOrderBy = 'relevance' | 'name' | 'self' | 'total' | 'count';
+/** A column of the table. */
+export type FlameOrderBy = 'name' | 'self' | 'total' | 'count';

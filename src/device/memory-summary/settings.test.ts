@@ -59,8 +59,8 @@ test('a limit of the process is shown by an OOM on a device with room, and by no
   const on = (deviceFreeBytes: number) =>
     ({ peaks, ooms: [{ ...oom, deviceFreeBytes }] }) as unknown as DeviceInfo;
   const row = limitRow(on(60 * 2 ** 30), {});
-  expect(row).toMatchObject({ value: 'not recorded', isDefault: undefined });
-  expect(row?.about).toContain('event 7 shows one of at least 5.00 GiB');
+  expect(row).toMatchObject({ value: 'at least 5.00 GiB', isDefault: undefined });
+  expect(row?.about).toContain('the file does not record it: at event 7 the GPU still had');
   expect(limitRow(on(2 ** 29), {})).toBeUndefined();
   expect(limitRow(on(Number.NaN), {})).toBeUndefined();
   expect(limitRow(on(60 * 2 ** 30), { per_process_memory_fraction: 0.1 })).toBeUndefined();

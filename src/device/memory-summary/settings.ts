@@ -3,7 +3,7 @@
  * 2025), checked against captures of 2.11.
  */
 
-import { formatBytes, formatCount } from '../../base/format.ts';
+import { formatBytes, formatCount, sentenceCase } from '../../base/format.ts';
 import { SETTINGS_VARIABLE } from '../../format/snapshot/accelerator.ts';
 import type { SettingValue, Snapshot } from '../../format/snapshot/tables.ts';
 import type { DeviceInfo } from '../model/device-info.ts';
@@ -78,7 +78,8 @@ export function settingRows(settings: Snapshot['settings']): SettingRow[] {
 export type SettingRow = ReturnType<typeof settingRow>;
 
 /**
- * A limit on the process is in no file, but an OOM on a device with enough free memory shows one. Undefined if none does.
+ * A limit on the process that the file does not record, but an OOM on a device with enough free memory shows one.
+ * Undefined if none does.
  * @param device of a file with these settings
  */
 export function limitRow(
@@ -92,13 +93,16 @@ export function limitRow(
   const { event, deviceFreeBytes } = hit;
   return {
     name: 'limit of this process',
-    value: 'not recorded',
+    value: `at least ${formatBytes(peaks.reservedBytes.bytes)}`,
     defaultValue: 'none',
     isDefault: undefined,
-    about: `The OOM at event ${formatCount(event)} shows one of at least ${formatBytes(peaks.reservedBytes.bytes)}: the GPU still had ${formatBytes(deviceFreeBytes)} free. torch.cuda.set_per_process_memory_fraction() sets it.`,
+    about: `${sentenceCase(LIMIT_SOURCE)}: at event ${formatCount(event)} the GPU still had ${formatBytes(deviceFreeBytes)} free. torch.cuda.set_per_process_memory_fraction() sets it.`,
     source: '',
   };
 }
+
+/** Where a limit is known from, said wherever it is. */
+export const LIMIT_SOURCE = 'from the failed request; the file does not record it';
 
 /** PyTorch reserves at most this much more than was requested. */
 const SPARE_BYTES = 20 * 2 ** 20;

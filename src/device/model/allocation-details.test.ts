@@ -75,6 +75,7 @@ describe('an allocation', () => {
       requestedBytes: 700,
       ageEvents: 0,
       ageUs: 0,
+      isFromBefore: false,
       pending: false,
       stackKind: 'recorded',
       topFrame: {
@@ -101,7 +102,7 @@ test('from before the trace has no known start', () => {
   expect(details).toMatchObject({ preexisting: true, startEvent: -1, startUs: Number.NaN });
   expect(details.allocStack).toEqual({ kind: 'before-recording', frames: [] });
   const range = { ids: [0], totalBytes: 512, main: 0, mainBottomBytes: 0 };
-  expect(describeHit(context, 9, range)).toMatchObject({ ageEvents: 10, ageUs: Number.NaN });
+  expect(describeHit(context, 9, range)).toMatchObject({ ageEvents: 9, isFromBefore: true });
 });
 
 test('of a CUDA graph names its private pool', () => {

@@ -147,6 +147,7 @@ export function describeHit(
   if (main < 0) return undefined;
   const table = replay.allocations;
   const stack = table.stack[main];
+  const start = Math.max(0, table.start[main]);
   return {
     /** Allocations that overlap the pixel. */
     count: ids.length,
@@ -155,9 +156,10 @@ export function describeHit(
     label: allocationLabel(table, snapshot.addresses, main),
     blockBytes: table.sizeBytes[main],
     requestedBytes: table.requestedBytes[main],
-    ageEvents: state - table.start[main],
-    /** NaN for an allocation from before the trace, whose age is unknown. */
-    ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, table.start[main]),
+    /** Of an allocation from before the trace, only what the trace covers. */
+    ageEvents: state - start,
+    ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, start),
+    isFromBefore: main < table.preexisting,
     pending: table.freeRequested[main] <= state,
     stackKind: stackKind(stack, main < table.preexisting),
     topFrame: stacks.topUserFrameView(stack),

@@ -2,7 +2,8 @@
  * Which device a snapshot is about. With one process per GPU, each rank writes a file with a trace for every device of
  * the machine: rank 3's file starts with three empty traces.
  */
-import type { Counters, Peak } from '../../allocator/replay/types.ts';
+import type { Counters, Peak, Recording } from '../../allocator/replay/types.ts';
+import { formatBytes, lowerBound } from '../../base/format.ts';
 
 interface Recorded {
   readonly kind: 'cuda' | 'host';
@@ -31,6 +32,10 @@ export function mainPeak({
     ? { of: 'active', ...activeBytes }
     : { of: 'allocated', ...allocatedBytes };
 }
+
+/** '2.05 GiB'; '≥ 2.05 GiB' if the recording lacks the start of the process: memory may have been higher then. */
+export const peakText = (bytes: number, recording: Recording | undefined): string =>
+  lowerBound(formatBytes(bytes), recording !== undefined && recording !== 'complete');
 
 export interface MainPeak extends Peak {
   readonly of: 'allocated' | 'active';

@@ -169,7 +169,7 @@ const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
   recorded: 'internal C++ frames only',
   'no-python-stack': 'backward pass (autograd’s thread)',
   'no-context': 'no stack recorded',
-  'before-recording': 'allocated before recording',
+  'before-recording': 'no stack, from before recording',
 };
 
 export const absenceText = (kind: StackKind): string => ABSENCE_TEXTS[kind];

@@ -13,6 +13,7 @@ import type { FailedThreshold } from '../../analysis/compare/thresholds.ts';
 import type { CallSiteChange, Comparison, RunProfile } from '../../analysis/compare/types.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
+import { peakText } from '../../device/model/main-device.ts';
 import { COUNTER_LABELS } from './stats-text.ts';
 import { deviceName } from './summary-text.ts';
 import type { Writer } from './text.ts';
@@ -32,7 +33,9 @@ export function comparisonText(
   const changed = sites.filter(({ differenceBytes }) => differenceBytes !== 0);
   const counters = COUNTER_NAMES.map((name) => [
     COUNTER_LABELS[name],
-    ...byteCells(a.peak[name], b.peak[name]),
+    peakText(a.peak[name], a.recording),
+    peakText(b.peak[name], b.recording),
+    signedBytes(b.peak[name] - a.peak[name]),
   ]);
   const byClass = classes.map((one) => [
     classLabel(one.class),

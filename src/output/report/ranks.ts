@@ -10,6 +10,7 @@ import { ranksText as rankNumbers } from '../../analysis/ranks/problems.ts';
 import { frameLabelOf } from '../../analysis/ranks/rank-lines.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural, shareNote } from '../../base/format.ts';
+import { peakText } from '../../device/model/main-device.ts';
 import type { Writer } from './text.ts';
 
 /** `vramscope ranks --json`. Unknown values are null, never 0. */
@@ -138,8 +139,8 @@ function rankRow(rank: JobRank, { outliers, roles }: Job): string[] {
   return [
     String(rank.rank),
     roles[rank.role].name,
-    formatBytes(peak.allocatedBytes.bytes ?? Number.NaN),
-    formatBytes(peak.reservedBytes.bytes ?? Number.NaN),
+    peakText(peak.allocatedBytes.bytes ?? Number.NaN, recording),
+    peakText(peak.reservedBytes.bytes ?? Number.NaN, recording),
     aboveText(rank),
     oomCount === 0 ? '' : String(oomCount),
     remarks.filter((one) => one !== '').join(', '),

@@ -20,6 +20,7 @@ import { classLabel } from '../../device/classes/types.ts';
 import { sampleText } from '../../device/model/card.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
+import { peakText } from '../../device/model/main-device.ts';
 import { inWordsOf, vendorName, workspaceBytes } from '../../device/model/vendors.ts';
 import { memoryChart } from './memory-chart.ts';
 import { servingTables } from './serving.ts';
@@ -121,7 +122,7 @@ function countersText(device: DeviceStats, end: Counters, options: TextOptions):
   const rows = COUNTER_NAMES.map((name) => {
     const { bytes, event } = device.peak[name];
     const at = event < 0 ? 'before' : formatCount(event);
-    const peak = isRecorded ? [formatBytes(bytes), at] : [];
+    const peak = isRecorded ? [peakText(bytes, device.recording), at] : [];
     return [COUNTER_LABELS[name], formatBytes(end[name]), ...peak];
   });
   return [styled(tableRow(head), 'dim', options), ...rows.map(tableRow)];

@@ -1,5 +1,5 @@
 /** The summary as plain text, to paste into an issue or a chat; and the labels of memory_summary()'s figures. */
-import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
+import { formatBytes, formatCount, formatDurationUs, lowerBound } from '../../base/format.ts';
 import { type ClassTotal, MEMORY_CLASSES } from '../../device/classes/types.ts';
 import type {
   MemoryFigures,
@@ -181,7 +181,7 @@ export function figureText(
 ): string {
   const value = figures.pools[pool][name][field];
   const text = isBytes ? formatBytes(value) : formatCount(value);
-  return needsWhole && !figures.isWhole ? `≥ ${text}` : text;
+  return lowerBound(text, needsWhole && !figures.isWhole);
 }
 
 /** The whole table as plain text, to paste into an issue. @param title the first line */

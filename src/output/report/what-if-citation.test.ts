@@ -30,7 +30,7 @@ test.each([
   // Fragmented: the failed request would have fit.
   [
     'oom_fragmented',
-    'would have served the request that failed, reserving 2.64 GiB; what came next is not in the recording',
+    'would have served the request that failed under the recorded limit of at least 6.00 GiB, reserving 2.64 GiB; what came next is not in the recording',
   ],
 ])('%s with expandable segments', (capture, expected) => {
   expect(sentence(capture, EXPANDABLE, 'recorded')).toBe(expected);
@@ -38,13 +38,13 @@ test.each([
 
 test('says if a setting must release the cache again and again', () => {
   expect(sentence('frag_gpt_varlen', '', 6 * GIB)).toMatch(
-    /^would have needed 5\.\d+ GiB instead of 15\.86 GiB, releasing its whole cache \d\d times$/,
+    /^would have needed 5\.\d+ GiB under a limit of 6\.00 GiB instead of 15\.86 GiB, releasing its whole cache \d\d times$/,
   );
 });
 
 test('a request that is too large fails under any setting', () => {
   expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
-    /^would have run out of memory too, at event [\d,]+$/,
+    /^would have run out of memory under the recorded limit of at least 11\.88 GiB too, at event [\d,]+$/,
   );
 });
 
@@ -56,7 +56,7 @@ test('without a limit nothing fails, which says nothing about the real device', 
 
 test('a run that fails where the recorded one did not says where, and how much is missing', () => {
   expect(sentence('train_gpt_small', '', GIB)).toMatch(
-    /^would have run out of memory at event [\d,]+: .+ was requested, which takes a limit .+ higher$/,
+    /^would have run out of memory under a limit of 1\.00 GiB at event [\d,]+: .+ was requested, which takes a limit .+ higher$/,
   );
 });
 

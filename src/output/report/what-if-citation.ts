@@ -20,7 +20,7 @@ export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
   return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED_KIND;
 }
 
-type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
+type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries' | 'limit'>;
 
 /**
  * The part after the setting's name, without a full stop: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both
@@ -33,7 +33,7 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
     const at = failure.isRecorded
       ? `too, at event ${formatCount(failure.event)}`
       : failureText(failure);
-    return `would have run out of memory ${at}`;
+    return `would have run out of memory${underText(result, recorded)} ${at}`;
   }
   // A low peak reached by many retries does not mean that little was needed.
   const cost =
@@ -44,12 +44,23 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
   return `${servedSentence(result, recorded)}${cost}; ${AFTER_OOM}`;
 }
 
+/** ' under the recorded limit of at least 6.00 GiB', ' under a limit of 7.35 GiB' */
+function underText({ limitBytes }: WhatIfResult, { limit }: Recorded): string {
+  if (limitBytes === undefined) return '';
+  return limit?.likelyBytes === limitBytes
+    ? ` under the recorded limit of at least ${formatBytes(limitBytes)}`
+    : ` under a limit of ${formatBytes(limitBytes)}`;
+}
+
 function neededSentence(result: WhatIfResult, recorded: Recorded): string {
   const needed = formatBytes(result.peakReservedBytes);
   if (result.peakReservedBytes === recorded.peakReservedBytes) {
     return `would have needed the same ${needed}`;
   }
-  return `would have needed ${needed} instead of ${formatBytes(recorded.peakReservedBytes)}`;
+  // The recorded limit let the run through: only another one matters.
+  const under =
+    result.limitBytes === recorded.limit?.likelyBytes ? '' : underText(result, recorded);
+  return `would have needed ${needed}${under} instead of ${formatBytes(recorded.peakReservedBytes)}`;
 }
 
 const failedText = (ooms: number): string =>
@@ -60,15 +71,15 @@ export const servesText = ({ ooms }: Pick<RecordedRun, 'ooms'>): string =>
   `serves ${failedText(ooms)}; ${AFTER_OOM}`;
 
 /** For a recorded run that failed, under a setting where it succeeds. */
-function servedSentence(result: WhatIfResult, { ooms }: Recorded): string {
+function servedSentence(result: WhatIfResult, recorded: Recorded): string {
   const needed = formatBytes(result.peakReservedBytes);
-  const failed = failedText(ooms);
+  const failed = failedText(recorded.ooms);
   // Without a limit, every request succeeds and the cache is never released, so a comparison would mean nothing.
   if (result.limitBytes === undefined) {
     return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
   }
   // What the recorded run reserved until it failed is no measure.
-  return `would have served ${failed}, reserving ${needed}`;
+  return `would have served ${failed}${underText(result, recorded)}, reserving ${needed}`;
 }
 
 /**

@@ -143,7 +143,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
 function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfRuns): string {
   if (limitBytes === undefined) return 'without a limit';
   const why = isLimitRecorded ? ', which the recorded run hit (--limit none runs without)' : '';
-  return `limit ${formatBytes(limitBytes)}${why}`;
+  return `limit ${isLimitRecorded ? 'of at least ' : ''}${formatBytes(limitBytes)}${why}`;
 }
 
 const runCells = (run: Run, ooms: string): string[] => [

@@ -114,17 +114,23 @@ export function overlayPainter(
       }
     },
 
-    /** OOMs come first: they are always labeled, others only where no label is in the way. */
     marker(kind: Marker['kind'], x: number) {
+      const left = Math.round(x) - 0.5;
+      if (kind === 'oom') line([left, 0], [left, height], danger, [], 1.5);
+      else line([left, 0], [left, height], dim, [3, 3]);
+    },
+
+    /**
+     * Above all lines and cursors. OOMs come first: they are always labeled, others only where no label is in the way.
+     */
+    markerLabel(kind: Marker['kind'], x: number) {
       const isOom = kind === 'oom';
       const left = Math.round(x) - 0.5;
-      const color = isOom ? danger : dim;
-      line([left, 0], [left, height], color, isOom ? [] : [3, 3], isOom ? 1.5 : 1);
       const text = isOom ? 'OOM' : kind;
       const isFree = labeledAt.every((other) => Math.abs(other - left) > pillWidth(text));
       if (!isOom && !isFree) return;
       labeledAt.push(left);
-      pill(text, left, MARKER_TOP, color);
+      pill(text, left, MARKER_TOP, isOom ? danger : dim);
     },
 
     cursors(first: Column | undefined, second: Column | undefined) {

@@ -157,10 +157,11 @@ export class PlotHover {
     painter.highlights(highlights, markers.length > 0);
     const ooms = markers.filter(({ kind }) => kind === 'oom');
     const others = markers.filter(({ kind }) => kind !== 'oom');
-    for (const { kind, x } of [...ooms, ...others]) painter.marker(kind, toX(x));
+    for (const { kind, x } of [...others, ...ooms]) painter.marker(kind, toX(x));
     const { secondCursor } = this.#view;
     const secondX = secondCursor === undefined ? undefined : placeOf(secondCursor);
     painter.cursors(columnAt(cursorX), columnAt(secondX));
+    for (const { kind, x } of [...ooms, ...others]) painter.markerLabel(kind, toX(x));
     if (this.#range !== undefined) painter.range(this.#range.from, this.#range.to);
     if (this.#pointer === undefined) return;
     const { x, y } = this.#pointer;

@@ -1,5 +1,11 @@
 /** The page's one tooltip, filled and moved without React at the pace of the pointer; and its texts. */
-import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  lowerBound,
+  plural,
+} from '../../base/format.ts';
 import type { HitResult } from '../../device/model/allocation-details.ts';
 import type { OomInfo } from '../../device/model/device-info.ts';
 import { siteLabel } from '../../device/model/frame-text.ts';
@@ -65,17 +71,18 @@ function child(tag: 'strong' | 'code' | 'div', className: string, text: string):
   return made;
 }
 
-/** '12 events, 1.2 s old' at the event under the pointer. */
-function ageText({ ageEvents, ageUs }: HitResult): string {
+/** '12 events, 1.2 s old', '≥ 12 events old' at the event under the pointer. */
+function ageText({ ageEvents, ageUs, isFromBefore }: HitResult): string {
   const events = plural(ageEvents, 'event');
-  return Number.isNaN(ageUs) ? `${events} old` : `${events}, ${formatDurationUs(ageUs)} old`;
+  const text = Number.isNaN(ageUs) ? events : `${events}, ${formatDurationUs(ageUs)}`;
+  return `${lowerBound(text, isFromBefore)} old`;
 }
 
 export function hitContent(hit: HitResult): TooltipContent {
   const { topFrame, leafFrame } = hit;
   const place =
     topFrame === undefined ? absenceText(hit.stackKind) : siteLabel(topFrame, leafFrame);
-  const lines = [place, hit.stackKind === 'before-recording' ? 'age unknown' : ageText(hit)];
+  const lines = [place, ageText(hit)];
   if (hit.what !== undefined) lines.unshift(hit.what);
   if (hit.pending) lines.push('freed, but another stream may still use it');
   if (hit.count > 1) {

@@ -39,7 +39,7 @@ export function FocusedTooltip() {
       stopTimer = startTimer(DELAY_MS, () => {
         const { left, top, bottom } = target.getBoundingClientRect();
         current.textContent = target.title;
-        current.hidden = false;
+        current.hidden = target.title === '';
         const { offsetWidth, offsetHeight } = current;
         const isBelow = bottom + GAP + offsetHeight <= window.innerHeight;
         current.style.left = `${Math.max(GAP, Math.min(left, window.innerWidth - offsetWidth - GAP))}px`;

@@ -29,9 +29,16 @@ interface VerdictCardProps {
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
   /** Turns the sentence and the line into buttons that lead to the evidence. */
   readonly onShow?: (() => void) | undefined;
+  /** A line that the further sentences name, and what shows its blocks. */
+  readonly named?: NamedLine | undefined;
 }
 
-export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
+interface NamedLine {
+  readonly line: FrameView;
+  readonly onShow: () => void;
+}
+
+export function VerdictCard({ verdict, folding, onShow, named }: VerdictCardProps) {
   if (verdict === undefined) {
     return (
       <div className="verdict" data-tone="unknown" role="status">
@@ -90,7 +97,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
             {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
           </p>
         )}
-        {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
+        {!isFolded && also.map((said) => <Said key={said} text={said} named={named} />)}
         {shown.length > 0 && (
           <section className="ruled" aria-label="What to try first">
             <h2 className="dim">{isFolded ? 'Try first' : 'What to try'}</h2>
@@ -115,6 +122,29 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         />
       )}
     </div>
+  );
+}
+
+const DOES_MOST = 'allocates the most';
+
+/** Whether a sentence of the verdict names the line: 'Largest at the peak: … (train.py:55 (step) allocates the most).' */
+export const isNamed = (line: FrameView, said: readonly string[]): boolean =>
+  said.some((text) => text.includes(`(${nameOf(line)})`));
+
+const nameOf = (line: FrameView): string => `${frameLabel(line)} ${DOES_MOST}`;
+
+/** A sentence; the line that it names in brackets follows it, as the same button as the line to look at. */
+function Said({ text, named }: { readonly text: string; readonly named: NamedLine | undefined }) {
+  const name = named === undefined ? '' : ` (${nameOf(named.line)})`;
+  if (named === undefined || !text.includes(name)) return <p>{text}</p>;
+  return (
+    <>
+      <p>{text.replace(name, '')}</p>
+      <div className="row verdict-look">
+        <LineToLookAt {...named} does={DOES_MOST} cause="none" callers={[]} />
+        <FrameLinks frame={named.line} />
+      </div>
+    </>
   );
 }
 
@@ -143,7 +173,7 @@ function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps)
   return (
     <Button
       className="verdict-place"
-      title={`${frameLabel(line)} ${does}${called}${about}\nLook at this line first. Click to see the evidence`}
+      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? 'Click to see its blocks' : 'Look at this line first. Click to see the evidence'}`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}

@@ -29,7 +29,7 @@ describe('flame answers', () => {
 
   it('list as many rows as they say', async () => {
     const { rowCount } = await ask({});
-    const order = { by: 'relevance', descending: true } as const;
+    const order = { by: 'total', descending: true } as const;
     const page = await flameGraphHandlers.flameRows(
       device,
       { ...ASKED, order, from: 0, to: 1e6 },
@@ -42,7 +42,7 @@ describe('flame answers', () => {
   it.each(['line', 'stack'] as const)(
     'find a row by %s again, with its new figures',
     async (by) => {
-      const order = { by: 'relevance', descending: true } as const;
+      const order = { by: 'total', descending: true } as const;
       const peak = await flameGraphHandlers.flameRows(
         device,
         { ...ASKED, groupBy: by, order, from: 0, to: 1 },

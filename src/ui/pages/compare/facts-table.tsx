@@ -6,6 +6,7 @@ import type { RunProfile } from '../../../analysis/compare/types.ts';
 import { errorText } from '../../../base/errors.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
+import { peakText } from '../../../device/model/main-device.ts';
 import { deviceTitle, whyNotSimulated } from '../../../device/model/vendors.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import {
@@ -30,7 +31,9 @@ export function FactsTable({
   const entries = comparison.entries.map((entry) =>
     bytesRow(entryName(entry), entry.bytesA, entry.bytesB),
   );
-  const peaks = COUNTERS.map(({ name, label }) => bytesRow(label, a.peak[name], b.peak[name]));
+  const peaks = COUNTERS.map(({ name, label }) =>
+    bytesRow(label, a.peak[name], b.peak[name], [a, b]),
+  );
   const recordings = RECORDING_FACTS.map(([name, textOf]) => textRow(name, textOf(a), textOf(b)));
   return (
     <FactsPage>
@@ -55,10 +58,20 @@ function textRow(name: string, a: string, b: string): FactRow {
   return { name, differs, cells };
 }
 
-function bytesRow(name: string, bytesA: number, bytesB: number): FactRow {
+/** @param sides whose peaks these are */
+function bytesRow(
+  name: string,
+  bytesA: number,
+  bytesB: number,
+  [a, b]: readonly Pick<RunProfile, 'recording'>[] = [],
+): FactRow {
   const difference = bytesB - bytesA;
   const differs = difference !== 0;
-  const texts = [formatBytes(bytesA), formatBytes(bytesB), differs ? signedBytes(difference) : ''];
+  const texts = [
+    peakText(bytesA, a?.recording),
+    peakText(bytesB, b?.recording),
+    differs ? signedBytes(difference) : '',
+  ];
   const cells = [bytesA, bytesB, difference].map((bytes, at) => ({
     text: texts[at] ?? '',
     title: formatExactBytes(bytes),

@@ -8,7 +8,7 @@ import {
 } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
-import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
+import { isUnusedDevice, mainPeak, peakText } from '../../../device/model/main-device.ts';
 import { deviceTitle, vendorName } from '../../../device/model/vendors.ts';
 import type { GivenFiles } from '../../../state/given-files.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -114,14 +114,14 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
 
 /** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
 function deviceText(info: DeviceInfo): string {
-  const { events, peaks, end } = info;
+  const { events, peaks, end, recording } = info;
   const vendor = vendorName(info);
   const name = vendor === undefined ? deviceTitle(info) : `${vendor} ${info.device}`;
   if (isUnusedDevice(info)) return `${name} · not used by this process`;
   const memory =
     events === 0
       ? `${formatBytes(end.allocatedBytes)} allocated`
-      : `peak ${formatBytes(mainPeak(peaks).bytes)}`;
+      : `peak ${peakText(mainPeak(peaks).bytes, recording)}`;
   return `${name} · ${formatCount(events)} events · ${memory}`;
 }
 

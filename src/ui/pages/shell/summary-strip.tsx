@@ -1,8 +1,8 @@
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import type { Peak } from '../../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
-import { failedOoms } from '../../../device/model/device-info.ts';
-import { mainPeak } from '../../../device/model/main-device.ts';
+import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.ts';
+import { mainPeak, peakText } from '../../../device/model/main-device.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button, Popover } from '../../shared/buttons.tsx';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
@@ -35,14 +35,14 @@ export function SummaryStrip() {
   const main = mainPeak(device.peaks);
   const hasTrace = device.events > 0;
   const [oom, recording, end] = [oomStat(shown), recordingStat(shown), endStat(shown)];
-  const first = hasTrace ? peakStat(`Peak ${main.of}`, main) : end;
+  const first = hasTrace ? peakStat(`Peak ${main.of}`, main, device) : end;
   const peaks = (['allocated', 'active', 'reserved'] as const).map((of) =>
-    peakStat(`Peak ${of}`, device.peaks[`${of}Bytes`]),
+    peakStat(`Peak ${of}`, device.peaks[`${of}Bytes`], device),
   );
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last figure is dropped first: the cursor's row shows the peak too. */}
-      <Stats stats={[oom, recording, first]} />
+      {/* The last figure is dropped first: a recording that is not whole shows in the peak's ≥ and in the notes. */}
+      <Stats stats={[oom, first, recording]} />
       <Popover
         className="summary-all"
         button={(id) => (
@@ -104,13 +104,14 @@ function recordingStat(shown: DeviceInView): Stat {
   };
 }
 
-function peakStat(label: string, { bytes, event }: Peak): Stat {
+function peakStat(label: string, { bytes, event }: Peak, { recording }: DeviceInfo): Stat {
+  const before = recording === 'complete' ? '' : ' in the recording; it lacks what was before';
   const note = event < 0 ? 'before the trace' : `event ${formatCount(event)}`;
   return {
     label,
-    value: formatBytes(bytes),
+    value: peakText(bytes, recording),
     note,
-    title: `${formatExactBytes(bytes)}, ${note}`,
+    title: `${formatExactBytes(bytes)}, ${note}${before}`,
     ...(event >= 0 && { events: [event] }),
   };
 }

@@ -28,12 +28,13 @@ export function UpdateOffer() {
 
 /**
  * Registers the service worker. Calls `onUpdate` when a newer version waits; calling its argument reloads the page with
- * it, so an open snapshot is never lost. Without service workers (`npx vramscope`, private windows) the page works
+ * it, so an open snapshot is never lost. Without service workers (the local server, private windows) the page works
  * online only.
  */
 function watchUpdates(onUpdate: (reload: () => void) => void): void {
   void forgetOldCaches();
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
+  if (isLocallyServed(window.location)) return;
   const { serviceWorker: workers } = navigator;
   async function register(): Promise<void> {
     const registration = await workers.register('./sw.js');
@@ -54,6 +55,10 @@ function watchUpdates(onUpdate: (reload: () => void) => void): void {
   }
   register().catch(() => undefined);
 }
+
+/** `vramscope FILE` serves the page below a secret, without a service worker: it would answer for the next server there. */
+export const isLocallyServed = ({ hostname, pathname }: Pick<Location, 'hostname' | 'pathname'>) =>
+  hostname === '127.0.0.1' && /^\/[0-9a-f]{32}\//.test(pathname);
 
 /** Deletes what service workers of other versions cached, such as samples (scripts/vite-plugins.mjs). */
 async function forgetOldCaches(): Promise<void> {

@@ -20,6 +20,7 @@ import {
 } from '../../../base/format.ts';
 import { type DeviceInfo, failedOoms } from '../../../device/model/device-info.ts';
 import type { Crosshair } from '../../../device/model/events.ts';
+import { peakText } from '../../../device/model/main-device.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { Button, IconButton, Popover } from '../../shared/buttons.tsx';
@@ -209,6 +210,8 @@ interface Jump {
   /** Undefined if it lies before the trace. */
   readonly event: EventIndex | undefined;
   readonly bytes?: number;
+  /** Of the bytes. */
+  readonly text?: string;
   readonly key?: string | undefined;
 }
 
@@ -219,7 +222,8 @@ export function jumpsOf(device: DeviceInfo): readonly Jump[] {
   const { allocatedBytes, activeBytes, reservedBytes } = device.peaks;
   const ooms = failedOoms(device);
   const peak = (label: string, { bytes, event }: typeof activeBytes, key?: string) => {
-    return { label, event: event < 0 ? undefined : event, bytes, key };
+    const text = peakText(bytes, device.recording);
+    return { label, event: event < 0 ? undefined : event, bytes, text, key };
   };
   return [
     peak('Peak allocated', allocatedBytes, 'P'),
@@ -229,6 +233,7 @@ export function jumpsOf(device: DeviceInfo): readonly Jump[] {
       label: ooms.length === 1 ? 'Out of memory' : `Out of memory, ${index + 1} of ${ooms.length}`,
       event,
       bytes: requestedBytes,
+      text: formatBytes(requestedBytes),
       key: index === 0 ? 'O' : undefined,
     })),
     { label: 'First event', event: 0 },
@@ -250,7 +255,7 @@ function JumpMenu() {
         </Button>
       )}
     >
-      {jumpsOf(device).map(({ label, event, bytes, key }) => (
+      {jumpsOf(device).map(({ label, event, bytes, text, key }) => (
         <Button
           key={label}
           className="jump hoverable"
@@ -265,7 +270,7 @@ function JumpMenu() {
           <span className="dim">
             {event === undefined ? 'before the trace' : `event ${formatCount(event)}`}
           </span>
-          <span>{bytes === undefined ? '' : formatBytes(bytes)}</span>
+          <span>{text}</span>
           {key === undefined ? <span /> : <kbd>{key}</kbd>}
         </Button>
       ))}

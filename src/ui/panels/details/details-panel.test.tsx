@@ -72,3 +72,13 @@ it('says that a label of another snapshot does not exist in this one', async () 
   act(() => commit({ selection: 'b7f0000000000_3' }));
   expect(await screen.findByText(/is not an allocation of this snapshot/)).toBeDefined();
 });
+
+it('gives a lifetime that the trace does not cover as a lower bound', async () => {
+  const { commit, session } = await renderOn('train_ring_truncated', <DetailsPanel />);
+  const old = await session.query('allocation', { deviceIndex: 0, index: 0 });
+  expect(old.preexisting).toBe(true);
+  act(() => commit({ selection: old.label }));
+  await screen.findByRole('button', { name: 'Copy label' });
+  expect(fact('Allocated')).toBe('before the first event');
+  expect(fact('Lifetime')).toMatch(/^≥ [\d,]+ events/);
+});

@@ -8,6 +8,7 @@ import {
   formatDurationUs,
   formatExactBytes,
   formatPercent,
+  lowerBound,
   plural,
 } from '../../../base/format.ts';
 import type { ClassifiedDetails } from '../../../device/classes/types.ts';
@@ -107,11 +108,7 @@ function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
     Block: formatExactBytes(blockBytes),
     'Rounding loss': roundingText(details),
     Lifetime: lifetimeText(device, details),
-    Allocated: details.preexisting ? (
-      'before recording'
-    ) : (
-      <EventLink event={details.startEvent} timeUs={details.startUs} />
-    ),
+    Allocated: <EventLink event={details.startEvent} timeUs={details.startUs} />,
     Freed: <FreedText details={details} />,
     Stream: filtered('stream', details.stream),
     Pool: filtered('pool', details.pool),
@@ -185,7 +182,6 @@ function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string
 /** From the allocation until its free completed, or the trace ended. */
 function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
   const { startEvent, endEvent, startUs, endUs, preexisting, state } = details;
-  if (preexisting && state !== 'freed') return 'longer than the whole trace';
   const isOver = state === 'freed';
   const events = (isOver ? endEvent : device.events) - Math.max(0, startEvent);
   const timeUs = (isOver ? endUs : device.durationUs) - (preexisting ? 0 : startUs);
@@ -194,7 +190,7 @@ function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
     !device.hasTime || Number.isNaN(timeUs)
       ? eventText
       : `${eventText}, ${formatDurationUs(timeUs)}`;
-  return preexisting || !isOver ? `at least ${text}` : text;
+  return lowerBound(text, preexisting || !isOver);
 }
 
 function FreedText({ details }: { readonly details: AllocationDetails }) {
@@ -202,7 +198,8 @@ function FreedText({ details }: { readonly details: AllocationDetails }) {
   if (state === 'live') return 'not in this trace';
   const requested = (
     <>
-      requested at <EventLink event={freeRequestedEvent} />
+      requested {freeRequestedEvent >= 0 && 'at '}
+      <EventLink event={freeRequestedEvent} />
     </>
   );
   if (state === 'pending') return <>{requested}, not completed</>;
@@ -217,6 +214,7 @@ function FreedText({ details }: { readonly details: AllocationDetails }) {
 /** Links to the event in the timeline; shows its time if given and known. */
 function EventLink({ event, timeUs = Number.NaN }: { event: number; timeUs?: number }) {
   const { view } = useStores();
+  if (event < 0) return 'before the first event';
   return (
     <Button
       className="link"

@@ -21,6 +21,7 @@ import {
   withArticle,
 } from '../../../base/format.ts';
 import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
+import { LIMIT_SOURCE } from '../../../device/memory-summary/settings.ts';
 import { rowKey, rowLabel, rowNote, sampleText } from '../../../device/model/card.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { useStores, useView } from '../../../state/stores.ts';
@@ -166,7 +167,9 @@ function limitText({ limitBytes, requestedBytes }: Account, { isCapped }: Judgem
   const limit = isCapped ? 'the limit set for this process' : 'the limit';
   const parts = [
     requestedBytes === undefined ? [] : `${formatBytes(requestedBytes)} more was requested`,
-    limitBytes === undefined ? [] : `${limit} is at least ${formatBytes(limitBytes)}`,
+    limitBytes === undefined
+      ? []
+      : `${limit} is at least ${formatBytes(limitBytes)} (${LIMIT_SOURCE})`,
   ].flat();
   return parts.length === 0 ? '' : `${sentenceCase(parts.join('; '))}.`;
 }
@@ -244,9 +247,14 @@ function AccountParts({ account, parts, cause }: AccountPartsProps) {
           />
         )}
         {limitBytes > 0 && (
-          <span className="account-limit" title="The limit" style={{ left: share(limitBytes) }} />
+          <span
+            className="account-limit"
+            title={`The limit: at least ${formatBytes(limitBytes)}`}
+            style={{ left: share(limitBytes) }}
+          />
         )}
       </div>
+      <p className="dim small account-base">share of reserved</p>
       <ul aria-label="Parts of the reserved memory">
         {parts.filter((part) => !isFolding || !isSmall(part)).map(row)}
         {isFolding && (
@@ -298,7 +306,12 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
         </span>
         <span className="figure">
           <Bytes as="strong" bytes={bytes} />{' '}
-          <span className="dim small">{formatPercent(bytes / whole)}</span>
+          <span
+            className="dim small"
+            title={`${formatPercent(bytes / whole)} of the ${formatBytes(whole)} reserved`}
+          >
+            {formatPercent(bytes / whole)}
+          </span>
         </span>
         {isCohort(kind) && line !== undefined && (
           <span className="dim account-line mono small">

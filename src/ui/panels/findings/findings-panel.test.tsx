@@ -244,6 +244,16 @@ it('leads from a verdict without a finding to its row of the account', async () 
   await expect.poll(() => view().search).toMatch(/^(part:growing|class:growing-state)$/);
 });
 
+it('leads from the line that a calm verdict names to its blocks', async () => {
+  const { user, view } = await showFindings('train_gpt_small');
+  const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
+  expect(verdict.getByText(/Largest at the peak: activations, [\d.]+ MiB/)).toBeDefined();
+  await user.click(
+    verdict.getByRole('button', { name: 'scenarios.py:52 (mlp) allocates the most' }),
+  );
+  await expect.poll(() => view().search).toMatch(/^(part:activations|class:activation)/);
+});
+
 it('leads from gaps to the address map at that moment', async () => {
   const { user, view } = await showFindings('oom_fragmented');
   await user.click(rows().getByRole('button', { name: /^gaps between blocks/ }));

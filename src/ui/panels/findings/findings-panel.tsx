@@ -11,7 +11,7 @@ import { isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { CodeExcerpt } from '../../shared/source-code.tsx';
-import { VerdictCard } from '../../shared/verdict-card.tsx';
+import { isNamed, VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { partsOf, useShowPart } from './account-parts.ts';
@@ -46,6 +46,17 @@ export function FindingsPanel() {
     judgement &&
     partsOf(judgement.account, '').find(({ kind }) => kind === judgement.verdict.cause);
   const showRow = judgement && part && (() => void showPart(part, judgement.account.moment.event));
+  const most =
+    judgement?.verdict.cause === 'none'
+      ? partsOf(judgement.account, '').find(
+          ({ lines: [first] }) => first !== undefined && isNamed(first, judgement.verdict.also),
+        )
+      : undefined;
+  const named = judgement &&
+    most?.lines[0] && {
+      line: most.lines[0],
+      onShow: () => void showPart(most, judgement.account.moment.event),
+    };
   const cardOf = (finding: RankedFinding) => (
     <FindingCard
       key={finding.id}
@@ -68,6 +79,7 @@ export function FindingsPanel() {
           verdict={verdict}
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
           onShow={lead ? () => choose(lead) : showRow}
+          named={named}
         />
       )}
       {line !== undefined && <CodeExcerpt frame={line} />}

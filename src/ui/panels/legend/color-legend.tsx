@@ -58,9 +58,8 @@ export function ColorLegend() {
     >
       <p className="legend-place" title="Active memory after this event">
         <strong>{formatBytes(totalBytes)}</strong>
-        <span className="legend-where">
-          {shown.isAtCursor ? ' at the cursor' : ' at the peak in view'}: event {formatCount(event)}
-        </span>
+        {shown.isAtCursor ? ' at the cursor' : ' at the peak in view'}
+        <span className="legend-where">: event {formatCount(event)}</span>
       </p>
       <ul>
         {entries.map((entry, at) => (
@@ -75,9 +74,15 @@ export function ColorLegend() {
         )}
       </ul>
       {/* Beside the list, so that it is there however little room the list has: gray may be most of the plot. */}
-      <span className="inline-row legend-entry" title="Several blocks share these pixels. Zoom in.">
+      <span
+        className="inline-row legend-entry"
+        title="Thinner than a pixel: several blocks share these pixels. Zoom in."
+      >
         <Swatch colors={[thin]} />
-        <span className="legend-thin">thinner than a pixel</span>
+        <span>
+          <span className="legend-where">thinner than </span>
+          <span className="legend-less">&lt; </span>a pixel
+        </span>
       </span>
       <Button
         className="hoverable legend-toggle"

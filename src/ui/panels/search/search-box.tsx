@@ -60,7 +60,11 @@ export function SearchBox() {
           aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
           placeholder="Search ( / )"
           title={
-            text.draft === '' ? 'Search functions, files, addresses, sizes, states (/)' : text.draft
+            text.draft === ''
+              ? 'Search functions, files, addresses, sizes, states (/)'
+              : hasFocus
+                ? undefined
+                : text.draft
           }
           autoComplete="off"
           autoCapitalize="off"

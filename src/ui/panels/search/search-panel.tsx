@@ -42,16 +42,16 @@ function Problem({
   const { at, length, message, isUnfinished } = problem;
   const part = search.slice(at, at + length);
   return (
-    <>
-      <p>{message}</p>
+    <p>
+      {message}{' '}
       {!isUnfinished && part !== '' && part.length < search.length && (
-        <p className="search-place mono">
+        <span className="search-place mono">
           {search.slice(Math.max(0, at - CONTEXT), at)}
           <mark>{part}</mark>
           {search.slice(at + length, at + length + CONTEXT)}
-        </p>
+        </span>
       )}
-    </>
+    </p>
   );
 }
 

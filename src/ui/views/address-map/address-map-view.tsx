@@ -14,7 +14,13 @@ import { useQuery } from '../../shared/use-query.ts';
 import { ViewModes } from '../../shared/view-modes.tsx';
 import { useTheme } from '../../theme/use-theme.ts';
 import { FreeFacts, PinnedAddress, SlotKinds } from './address-facts.tsx';
-import { addressColors, addressSource, highlightColors } from './address-source.ts';
+import {
+  addressColors,
+  addressSource,
+  highlightColors,
+  MOST_OUTLINED,
+  outlinedText,
+} from './address-source.ts';
 import { FreeStrip } from './free-strip.ts';
 
 const HINT = `Every allocation at its address, with the free memory between them; addresses that were
@@ -42,7 +48,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   const { session } = useServices();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [place, setPlace] = useState<PixelRequest>();
-  const highlight = useEvidence();
+  const { highlight, blocks } = useEvidence();
   const source = useMemo(
     () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),
     [device, session, slots, highlight],
@@ -63,7 +69,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
         <div className="free-row">
           <PinnedAddress slots={slots} place={place} />
           <span className="one-line event-readout" data-readout="event" />
-          <FreeLegend highlight={highlight} />
+          <FreeLegend highlight={highlight} blocks={blocks} />
         </div>
         <ColorLegend />
       </div>
@@ -86,11 +92,8 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   );
 }
 
-/** The largest blocks: more outlines would hide the picture. The search shows all of them. */
-const MOST_OUTLINED = 1000;
-
-/** The selected finding's blocks and gaps; undefined if it has none. */
-function useEvidence(): AddressHighlight | undefined {
+/** The selected finding's blocks and gaps; undefined if it has none. `blocks`: also those without an outline. */
+function useEvidence(): { readonly highlight?: AddressHighlight; readonly blocks: number } {
   const id = useView((view) => view.finding);
   const { findings } = useFindings();
   const finding = findings.find((one) => one.id === id);
@@ -101,19 +104,25 @@ function useEvidence(): AddressHighlight | undefined {
   const { value, isCurrent } = useQuery('gapHighlights', question);
   // A finding's blocks are worth showing without its gaps; the plot itself reports failures.
   const drawn = question !== undefined && isCurrent ? value : undefined;
-  return useMemo(() => {
+  const highlight = useMemo(() => {
     if (evidence === undefined) return undefined;
     const allocations = [...evidence.allocations.subarray(0, MOST_OUTLINED)];
     if (allocations.length === 0 && drawn === undefined) return undefined;
     return { allocations, gaps: drawn ?? [] };
   }, [evidence, drawn]);
+  return { ...(highlight && { highlight }), blocks: evidence?.allocations.length ?? 0 };
 }
 
-function FreeLegend({ highlight }: { readonly highlight: AddressHighlight | undefined }) {
+interface FreeLegendProps {
+  readonly highlight: AddressHighlight | undefined;
+  readonly blocks: number;
+}
+
+function FreeLegend({ highlight, blocks: count }: FreeLegendProps) {
   const theme = useTheme();
   const { gap, largest, free } = addressColors(theme);
   const colors = highlightColors(theme);
-  const blocks = { color: colors.block, label: 'blocks of the finding' };
+  const blocks = { color: colors.block, label: outlinedText(count) };
   const gaps = { color: colors.gap, label: 'its gaps' };
   return (
     <ColorKey

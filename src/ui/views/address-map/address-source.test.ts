@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import { DEFAULT_VIEW } from '../../../state/view-store.ts';
 import { crosshairOf, deviceInfo } from '../../../testing/device-info.ts';
 import { fakeSession } from '../../../testing/fake-session.ts';
 import type { PixelRequest } from '../../../worker/protocol.ts';
-import { addressSource } from './address-source.ts';
+import { addressSource, outlinedText } from './address-source.ts';
 
 const GAP: AddressHit = {
   block: undefined,
@@ -23,6 +23,7 @@ const BLOCK: AddressHit = {
     requestedBytes: 290,
     ageEvents: 1,
     ageUs: 1,
+    isFromBefore: false,
     pending: false,
     stackKind: 'no-context',
     topFrame: undefined,
@@ -93,4 +94,9 @@ describe('the address map as a plot', () => {
     const searched = { ...DEFAULT_VIEW, search: 'state:live' };
     expect(request({ ...searched, cursor: 5 })).not.toEqual(request(searched));
   });
+});
+
+it('says how many of the blocks of a finding have an outline', () => {
+  expect(outlinedText(12)).toBe('blocks of the finding');
+  expect(outlinedText(2315)).toBe('blocks of the finding (the 1,000 largest of 2,315)');
 });

@@ -154,3 +154,10 @@ function addressPaletteFor(
     };
   });
 }
+
+/** The largest blocks: more outlines would hide the picture. The search shows all of them. */
+export const MOST_OUTLINED = 1000;
+
+/** 'blocks of the finding', 'blocks of the finding (the 1,000 largest of 2,315)' */
+export const outlinedText = (blocks: number): string =>
+  `blocks of the finding${blocks > MOST_OUTLINED ? ` (the ${formatCount(MOST_OUTLINED)} largest of ${formatCount(blocks)})` : ''}`;

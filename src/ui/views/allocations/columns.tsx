@@ -5,6 +5,8 @@ import {
   formatCount,
   formatDurationUs,
   formatExactBytes,
+  lowerBound,
+  plural,
 } from '../../../base/format.ts';
 import { classLabel } from '../../../device/classes/types.ts';
 import type { AllocationKey, AllocationRow } from '../../../device/lists/allocation-rows.ts';
@@ -59,8 +61,8 @@ export function allocationColumns(
   const hasPrivatePools = (known?.pool?.length ?? 0) > 0;
   const columns = [
     bytes('size', BYTES_WIDTH_PX, ({ blockBytes }) => blockBytes),
-    text('site', 230, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
-    text('class', 128, (row) => <span title={classLabel(row.class)}>{classLabel(row.class)}</span>),
+    text('site', 222, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
+    text('class', 118, (row) => <span title={classLabel(row.class)}>{classLabel(row.class)}</span>),
     ...(hasHolders
       ? [text('holder', 180, ({ holder }) => <span title={holder}>{holder}</span>)]
       : []),
@@ -75,14 +77,14 @@ export function allocationColumns(
       ...UP,
       title: `When its free completed: ${unit}`,
     }),
-    text('state', 72, ({ state }) => (
+    text('state', 64, ({ state }) => (
       <span className="allocation-state" data-state={state}>
         {state}
       </span>
     )),
-    bytes('waste', 82, ({ wasteBytes }) => wasteBytes),
+    bytes('waste', BYTES_WIDTH_PX, ({ wasteBytes }) => wasteBytes),
     bytes('requested', BYTES_WIDTH_PX, ({ requestedBytes }) => requestedBytes),
-    figure('cost', 130, (row) => (
+    figure('cost', 116, (row) => (
       <span title={formatExactBytes(row.blockBytes)}>{costText(row, clock)}</span>
     )),
     text('pool', hasPrivatePools ? 92 : 56, ({ pool }) => pool),
@@ -122,7 +124,7 @@ export function siteColumns(
     text('siteLine', 290, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
     bytes('sitePeak', 108, ({ peakBytes }) => peakBytes),
     figure('siteLive', 100, ({ endBytes, endCount }) => (
-      <span title={`${formatCount(endCount)} allocations`}>
+      <span title={plural(endCount, 'allocation')}>
         <Bytes bytes={endBytes} />
       </span>
     )),
@@ -161,7 +163,7 @@ const US_PER_S = 1e6;
 /** '1,234' events or '2.05 s'; with '≥' if it outlived the trace. */
 function lifetimeText(row: AllocationRow, axis: TimeAxis): string {
   const text = axis === 'event' ? formatCount(row.lifeEvents) : formatDurationUs(row.lifeUs);
-  return row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)) ? `≥ ${text}` : text;
+  return lowerBound(text, row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)));
 }
 
 /** Bytes × lifetime, in seconds or events: '1.26 GiB·s'. */
@@ -170,7 +172,7 @@ function costText(row: AllocationRow, axis: TimeAxis): string {
   if (Number.isNaN(lifetime)) return 'unknown';
   const cost = row.blockBytes * (axis === 'event' ? lifetime : lifetime / US_PER_S);
   const text = `${formatBytes(cost >= 1024 ? cost : Math.round(cost))}·${axis === 'event' ? 'ev' : 's'}`;
-  return row.isLifeLonger ? `≥ ${text}` : text;
+  return lowerBound(text, row.isLifeLonger);
 }
 
 function lifetimeOf({ lifeEvents, lifeUs }: AllocationRow, axis: TimeAxis): number {

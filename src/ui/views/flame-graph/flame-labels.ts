@@ -121,7 +121,8 @@ export function setText(
     case 'live': {
       if (!hasTrace) return 'Live when the snapshot was taken';
       if (set.event < 0) return 'Live before the first event';
-      const event = `after event ${formatCount(set.event)}`;
+      const event =
+        set.event < 0 ? 'before the first event' : `after event ${formatCount(set.event)}`;
       if (of === 'peak') return `Live at the peak, ${event}`;
       if (of === 'end') return `Live at the end, ${event}`;
       return hasCursor

@@ -35,10 +35,11 @@ interface FlameTableProps {
   readonly onMenu: (subject: MenuSubject, place: MenuPlace) => void;
 }
 
-/** Without a sort, rows come in the most readable order: see byRelevance. */
+const LARGEST_FIRST: Sort = { key: 'total', descending: true };
+
 export function FlameTable(props: FlameTableProps) {
   const { query, rowCount, figures, chosenKey, onChoose, onMenu } = props;
-  const [sort, setSort] = useState<Sort | undefined>(undefined);
+  const [sort, setSort] = useState(LARGEST_FIRST);
   const source = useRows(query, rowCount, sort);
   const columns = useMemo(() => columnsOf(query.groupBy, figures), [query.groupBy, figures]);
   return (
@@ -49,7 +50,7 @@ export function FlameTable(props: FlameTableProps) {
       empty="Nothing to list."
       sort={sort}
       // Names start ascending, figures with the largest.
-      onSort={(column) => setSort(nextSort(sort, column, column !== 'name'))}
+      onSort={(column) => setSort(nextSort(sort, column, column !== 'name') ?? LARGEST_FIRST)}
       rowState={(row) => ({ isSelected: row.key === chosenKey })}
       onActivate={onChoose}
       onMenu={(row, event) => {
@@ -64,13 +65,13 @@ export function FlameTable(props: FlameTableProps) {
 
 const ORDERS: readonly FlameOrderBy[] = ['name', 'self', 'total', 'count'];
 
-function useRows(query: FlameQuery, rowCount: number, sort: Sort | undefined): RowSource<FlameRow> {
+function useRows(query: FlameQuery, rowCount: number, sort: Sort): RowSource<FlameRow> {
   const { info } = useDevice();
   const ask = useAsk();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other rows
   return useMemo(() => {
-    const by = ORDERS.find((order) => order === sort?.key) ?? 'relevance';
-    const order = { by, descending: sort?.descending ?? true };
+    const by = ORDERS.find((order) => order === sort.key) ?? 'total';
+    const order = { by, descending: sort.descending };
     return {
       count: rowCount,
       load: async (from, to, signal) => {
@@ -86,7 +87,6 @@ function columnsOf(
   { format, isDifference, totalMagnitude }: FlameFigures,
 ): readonly Column<FlameRow>[] {
   const { text, figure } = columnsIn<FlameRow, FlameOrderBy | 'share'>({
-    relevance: [''],
     name: [GROUPING_TEXT[by].replace(/^./, (letter) => letter.toUpperCase())],
     total: [
       isDifference ? 'Difference' : 'Total',

@@ -67,7 +67,9 @@ function AnnotationTable({ groups }: AnnotationGroups) {
   const show = ({ highest, peaks, count }: AnnotationGroup) => {
     if (count === 0) return;
     const { axis } = view.getState().view;
-    const cursor = Math.max(0, peaks.allocatedBytes.event);
+    // The highest moment may be the one before its first event; the cursor stays in the range that is shown.
+    const last = Math.max(highest.startEvent, highest.endEvent - 1);
+    const cursor = Math.max(highest.startEvent, Math.min(peaks.allocatedBytes.event, last));
     view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
   };
   return (

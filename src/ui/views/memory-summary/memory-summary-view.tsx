@@ -199,7 +199,7 @@ function ClassTable({ value: totals, failure }: QueryState<unknown, readonly Cla
     <SummaryTable
       className="summary-classes"
       label="Active memory by class"
-      columns={['Class', 'Active', 'Share', 'Allocations']}
+      columns={['Class', 'Active', 'Share of active', 'Allocations']}
     >
       {totals.map(({ class: own, bytes, count }) => (
         <tr key={own}>

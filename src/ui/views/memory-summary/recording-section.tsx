@@ -4,6 +4,7 @@ import { formatBytes, formatCount, formatDurationUs, formatPercent } from '../..
 import { limitRow, type SettingRow, settingRows } from '../../../device/memory-summary/settings.ts';
 import type { Share, TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/device-info.ts';
+import { peakText } from '../../../device/model/main-device.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { workspaceBytes } from '../../../device/model/vendors.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
@@ -90,7 +91,7 @@ function Devices() {
   return (
     <ul>
       {info.devices.map((one) => {
-        const text = `${deviceName(one)}: ${formatCount(one.events)} events, at most ${formatBytes(one.peaks.reservedBytes.bytes)} reserved`;
+        const text = `${deviceName(one)}: ${formatCount(one.events)} events, ${peakText(one.peaks.reservedBytes.bytes, one.recording)} reserved at the peak`;
         return (
           <li key={one.index}>
             {one.index === device.index ? (
@@ -115,7 +116,11 @@ function Anomalies({ facts: { anomalies } }: { readonly facts: TraceFacts }) {
   const show = (event: EventIndex) => view.commit({ view: 'timeline', cursor: event });
   return (
     <details className="summary-details">
-      <summary>{formatCount(device.anomalies)} events contradict those before them</summary>
+      <summary>
+        {device.anomalies === 1
+          ? '1 event contradicts those before it'
+          : `${formatCount(device.anomalies)} events contradict those before them`}
+      </summary>
       <ul>
         {anomalies.map(({ event, message }) => (
           <li key={`${event} ${message}`}>
@@ -184,7 +189,7 @@ function SharesTable<S extends Share>({ heading, rows, label, about }: SharesTab
   return (
     <SummaryTable
       className="summary-shares"
-      columns={[heading, 'Allocations', 'At the peak', 'Share', 'At the end']}
+      columns={[heading, 'Allocations', 'At the peak', 'Share of active', 'At the end']}
     >
       {rows.map((row) => {
         const { allocations, peakBytes, endBytes } = row;
@@ -216,7 +221,7 @@ export function SettingsSection() {
   const limit = limitRow(device, info.settings);
   const rows = limit === undefined ? recorded : [limit, ...recorded];
   const isKnown = recorded.length > 0;
-  const more = limit === undefined ? '' : '; a limit of this process is not recorded';
+  const more = limit === undefined ? '' : `; ${limit.name}: ${limit.value}`;
   const head = <span className="dim">{isKnown && `${changedText(changed)}${more}`}</span>;
   return (
     <Section title="Allocator settings" head={head}>

@@ -91,7 +91,7 @@ export function View() {
             title={`Annotations on ${formatCount(levels)} levels; scroll over them to see all`}
             onClick={() => setAreAllShown(!areAllShown)}
           >
-            {areAllShown ? 'fewer' : `${formatCount(levels - TRACKS_AT_FIRST)} more`}
+            annotations: {areAllShown ? 'fewer' : `${formatCount(levels - TRACKS_AT_FIRST)} more`}
           </button>
         )}
         <div

@@ -27,10 +27,12 @@ interface ChosenSettingProps {
 }
 
 /** Choosing one of them shows how it fails. */
-export function NothingHelps() {
+/** @param memory what the runs may reserve */
+export function NothingHelps({ memory }: { readonly memory: string }) {
   return (
     <p className="whatif-headline" data-tone="danger">
-      <strong>None of the settings tried would have helped:</strong> memory runs out under each.
+      <strong>None of the settings tried would have helped:</strong> memory runs out under each,
+      with {memory}.
     </p>
   );
 }

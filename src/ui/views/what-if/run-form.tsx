@@ -23,12 +23,12 @@ interface LimitSelectProps {
 
 const CARDS = COMMON_CARDS_GIB.map((gib) => ({ text: `${gib} GiB GPU`, bytes: limitOfCard(gib) }));
 
-/** 'as recorded, at least 4.18 GiB': an OOM shows what the process had, not always what it could have. */
-const limitText = ({ likelyBytes, atLeastBytes }: LimitBounds): string =>
-  `as recorded${likelyBytes > atLeastBytes ? ':' : ', at least'} ${formatBytes(likelyBytes)}`;
+/** A failed request shows what the process had, not always what it could have. */
+const limitText = ({ likelyBytes }: LimitBounds): string =>
+  `as recorded: at least ${formatBytes(likelyBytes)}`;
 
 const ABOUT =
-  'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
+  'What PyTorch may reserve in every row below but the first. How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
 /** How much memory the runs may have: as recorded, unlimited, a common GPU's, or a custom size. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {

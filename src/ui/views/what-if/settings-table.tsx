@@ -109,12 +109,11 @@ export function SettingsTable(props: SettingsTableProps) {
   const most = Math.min(highest, recordedBytes * LONGEST_BAR);
   return (
     <table className="whatif-table" aria-label="Settings">
-      {rows.some(({ card }) => (card?.retries ?? 0) > 0) && (
-        <caption className="dim">
-          Peaks, OOMs, retries and driver calls are with {memory}; what is slow “there”, on that
-          GPU.
-        </caption>
-      )}
+      <caption className="dim">
+        Peaks, OOMs, retries and driver calls of the settings are with {memory}
+        {rows.some(({ card }) => (card?.retries ?? 0) > 0) && '; what is slow “there”, on that GPU'}
+        .
+      </caption>
       <thead>
         <tr>
           {HEADINGS.map((heading) => (

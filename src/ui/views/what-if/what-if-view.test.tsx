@@ -25,6 +25,10 @@ it('ends no run that broke off on a GPU, and says what is unknown after it', asy
   expect(screen.getAllByText('can’t tell').length).toBeGreaterThan(2);
   const chosen = screen.getByRole('region', { name: 'Chosen setting' });
   expect(chosen.textContent).toContain('what came next is not in the recording');
+  // Each claim says for which limit it is.
+  expect(chosen.textContent).toContain('under the recorded limit of at least 6.00 GiB');
+  expect(screen.getByText(/with the recorded limit of at least 6\.00 GiB/)).toBeDefined();
+  expect(screen.getByRole('option', { name: 'as recorded: at least 6.00 GiB' })).toBeDefined();
 });
 
 it('chooses no setting if memory runs out under each', async () => {

@@ -53,6 +53,7 @@ function Runs() {
   const rows = settingRows(known, limit, settings);
   const wanted = setting !== undefined && asked.ok ? asked.text : undefined;
   const { recorded } = known;
+  const memory = recorded === undefined ? '' : memoryText(limit, recorded);
   const runs = rows.filter(hasRun).map((row) => ({ ...row.result, card: row.card }));
   const first = recorded && recommended(recorded, runs)?.settings;
   const chosen = rows.find((row) => row.settings === (wanted ?? first));
@@ -93,7 +94,7 @@ function Runs() {
               />
             )
           )}
-          {isDone && first === undefined && run === undefined && <NothingHelps />}
+          {isDone && first === undefined && run === undefined && <NothingHelps memory={memory} />}
           {(!isFolded || isOpen) && (
             <>
               <SettingsTable
@@ -101,7 +102,7 @@ function Runs() {
                 recordedCard={recordedCard}
                 rows={rows}
                 chosen={chosen?.settings}
-                memory={memoryText(limit, recorded)}
+                memory={memory}
                 tried={tried}
                 onChoose={choose}
               />
@@ -118,7 +119,7 @@ function Runs() {
 function memoryText(limit: Limit, recorded: RecordedRun): string {
   if (typeof limit === 'number') return formatBytes(limit);
   const bytes = limit === 'recorded' ? recorded.limit?.likelyBytes : undefined;
-  return bytes === undefined ? 'no limit' : `the recorded limit of ${formatBytes(bytes)}`;
+  return bytes === undefined ? 'no limit' : `the recorded limit of at least ${formatBytes(bytes)}`;
 }
 
 /** A recorded limit is known once the first run begins. */
