@@ -40,6 +40,7 @@ const JUDGEMENT = {
   account: ACCOUNT,
   accountAtEnd: ACCOUNT,
   verdict: VERDICT,
+  most: undefined,
   steps: undefined,
 };
 const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;

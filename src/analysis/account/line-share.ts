@@ -1,12 +1,13 @@
 /** How much of some memory a line allocated, itself or in what it called. */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { memoized, sumBy } from '../../base/collections.ts';
-import { formatPercent, plural } from '../../base/format.ts';
+import { groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
+import type { Account } from './types.ts';
 
 /** From this share on, a line allocates 'it'; the rest is not worth a word. */
 const WHOLE_SHARE = 0.9;
@@ -44,6 +45,38 @@ export function lineShare(
   const others = new Set(rest.flatMap((id) => callerOfModel(context, stack[id]) ?? []));
   return { share: 1 - bytesOf(rest) / Math.max(1, bytesOf(ids)), others: others.size };
 }
+
+/** Of what is allocated: a line with less says little about a run. */
+const MOST_OF_RUN = 0.25;
+
+export interface LargestLine {
+  readonly line: FrameView;
+  readonly bytes: number;
+  readonly allocations: readonly AllocationIndex[];
+}
+
+/** The user's line that allocated most of what is live in an account; undefined if none has a quarter of it. */
+export function largestLine(
+  { input }: AnalysisInput,
+  { entries, allocatedBytes }: Pick<Account, 'entries' | 'allocatedBytes'>,
+): LargestLine | undefined {
+  const { stack, sizeBytes } = input.replay.allocations;
+  const ids = entries.flatMap(({ kind, allocations }) =>
+    kind === 'pending-free' ? [] : allocations,
+  );
+  const byLine = groupBy(ids, (id) => input.stacks.topUserFrame(stack[id]));
+  byLine.delete(undefined);
+  const [largest] = [...byLine]
+    .map(([line, own]) => ({ line, own, bytes: sumBy(own, (id) => sizeBytes[id]) }))
+    .sort((a, b) => b.bytes - a.bytes);
+  if (largest?.line === undefined || largest.bytes < MOST_OF_RUN * allocatedBytes) return undefined;
+  const { line, bytes, own } = largest;
+  return { line: input.stacks.frame(line), bytes, allocations: own };
+}
+
+/** 'allocates the most: 8.02 GiB' */
+export const mostText = ({ bytes }: Pick<LargestLine, 'bytes'>): string =>
+  `allocates the most: ${formatBytes(bytes)}`;
 
 /** 'allocates it', 'allocates most of it', 'allocates 32.3% of it' */
 export function allocatesText({ share }: LineShare): string {

@@ -36,7 +36,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none'
-      ? [...largestText(known), ...firstStepText(known), ...privateText(known)]
+      ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
       : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...(forecast === undefined ? [] : forecastText(forecast)),
@@ -51,17 +51,21 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   ];
 }
 
-/** Of the peak: a smaller part says little about a healthy program. */
-const LARGEST_SHARE = 0.25;
+/** Of what is allocated: smaller parts are not worth a word. */
+const PART_SHARE = 0.1;
+const MAX_PARTS = 3;
 
-/** 'Largest at the peak: inputs, 1.52 GiB of the 2.78 GiB in use (data_loader.py:270 allocates the most).' */
-function largestText({ account: { entries, allocatedBytes, moment } }: Case): string[] {
-  const largest = entries.find(({ kind }) => !isFree(kind));
-  if (largest === undefined || largest.bytes < LARGEST_SHARE * allocatedBytes) return [];
-  const { kind, bytes, lines } = largest;
-  const most = lines[0] === undefined ? '' : ` (${frameLabel(lines[0])} allocates the most)`;
-  const share = `${formatBytes(bytes)} of the ${formatBytes(allocatedBytes)} in use`;
-  return [`Largest ${WHEN[moment.why]}: ${entryLabel(kind)}, ${share}${most}.`];
+/** 'At the peak 13.61 GiB was in use, the most of it parameters and buffers (5.59 GiB) and inputs (4.02 GiB).' */
+function partsText({ account: { entries, allocatedBytes, moment } }: Case): string[] {
+  const parts = entries
+    .filter(({ kind, bytes }) => !isFree(kind) && bytes >= PART_SHARE * allocatedBytes)
+    .slice(0, MAX_PARTS)
+    .map(({ kind, bytes }) => `${entryLabel(kind)} (${formatBytes(bytes)})`);
+  if (parts.length === 0) return [];
+  const names = parts.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  return [
+    `${sentenceCase(WHEN[moment.why])} ${formatBytes(allocatedBytes)} was in use, the most of it ${names}.`,
+  ];
 }
 
 /** Of the peak: so much less is needed later that the peak says little about the run. */

@@ -140,7 +140,7 @@ describe('a server', () => {
       /CuMemAllocator .* asleep from event 3,646; the stacks don't show whether it woke/,
     );
     expect((await verdictOf('vllm_like')).also).toEqual([
-      'Largest at the peak: KV cache and growing state, 1.50 GiB of the 1.96 GiB in use (gpu_model_runner.py:35 (_allocate_kv_cache_tensors) allocates the most).',
+      'At the peak 1.96 GiB was in use, the most of it KV cache and growing state (1.50 GiB) and parameters and buffers (256.09 MiB).',
     ]);
   });
 });

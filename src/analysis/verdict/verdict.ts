@@ -3,7 +3,13 @@
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { holderAtEnd, holderOf } from '../account/account.ts';
-import { allocatesText, lineShare, othersText } from '../account/line-share.ts';
+import {
+  allocatesText,
+  type LargestLine,
+  largestLine,
+  lineShare,
+  othersText,
+} from '../account/line-share.ts';
 import { peakWithout } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { type Account, isRate } from '../account/types.ts';
@@ -23,6 +29,8 @@ export interface Judgement {
   /** At the end of the recording; the same object if that is the account's moment. */
   readonly accountAtEnd: Account;
   readonly verdict: Verdict;
+  /** Without a problem: the line that allocated most, if one stands out. */
+  readonly most: LargestLine | undefined;
   /** Where the program's steps begin and end; undefined if none were found. */
   readonly steps: StepMarks | undefined;
 }
@@ -72,6 +80,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
       forecast,
       finding: (finding ?? failureFinding(known, diagnosis))?.fingerprint,
     },
+    most: cause === 'none' ? largestLine(context, known.account) : undefined,
     steps: stepMarks(context),
   };
 }

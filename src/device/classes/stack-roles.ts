@@ -91,7 +91,11 @@ const CLASS_RULES: readonly Rule[] = [
   [F.Cache, /(^|[\\/])(cache_utils|static_cache|(\w*_)?kv_?(cache|pool|buffer)\w*)\.py$/i],
   // SGLang's memory pools.
   [F.Cache, /(^|[\\/])mem_cache[\\/]/],
-  [F.Cache, undefined, /kv_?(cache|pool|buffer)|_allocate_kv/i],
+  [
+    F.Cache,
+    undefined,
+    /kv_?(cache|pool|buffer)|_allocate_kv|^_?(setup|init|make|allocate)_caches?$/i,
+  ],
   [F.Recompute, /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py$/],
   [F.StateInit, undefined, /^_?(init_group|init_state|state_init|init_param_state)$/],
   [
@@ -213,7 +217,10 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
 function derive(above: number, own: number, hasEntries: boolean): number {
   let bits = above & INHERITED;
   const isCode = (own & (F.User | F.ModuleCall)) !== 0;
-  if (isCode) bits &= ~(SCOPED & ~own);
+  // What sets caches up calls their constructors: setup_caches → KVCache.__init__.
+  const isCacheMade = (own & F.Constructor) !== 0 && (above & F.Cache) !== 0;
+  const called = isCacheMade ? own | F.Cache : own;
+  if (isCode) bits &= ~(SCOPED & ~called);
   // A collective's setup allocates for the collective, except for the parameters that it takes over.
   if ((own & F.Building) !== 0) bits &= ~F.Collective;
   // Once a module is called, it is no longer being built.
@@ -226,7 +233,7 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   if ((own & F.Engine) !== 0 && (own & F.Python) !== 0) bits &= ~F.Recompute;
   if (isCalledByEngine || (own & F.Engine) !== 0) bits |= F.Autograd;
   // A cache has a constructor too. What that calls may still build a module.
-  if ((own & F.Cache) !== 0) return bits & ~F.Building;
+  if ((called & F.Cache) !== 0) return bits & ~F.Building;
   if ((own & F.Constructor) === 0) return bits;
   // A forward pass may make objects too, which are not the model: `corr = CorrBlock(f1, f2)`.
   return (bits & FORWARD) === 0 ? bits | F.Building : (bits & ~F.Building) | (above & F.Building);

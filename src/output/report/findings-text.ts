@@ -1,5 +1,6 @@
 /** `vramscope analyze` for a terminal, and as Markdown for an issue or a chat: what was found, and what was checked. */
 
+import { mostText } from '../../analysis/account/line-share.ts';
 import { entryLabel, isRate } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { gainText, otherLines } from '../../analysis/verdict/types.ts';
@@ -45,11 +46,12 @@ function deviceLines(
   write: Writer,
   codeOf: CodeOf,
 ): string[] {
-  const { verdict, findings, checks, vendor } = device;
+  const { verdict, most, findings, checks, vendor } = device;
   const name = deviceName({ ...device, accelerator: vendor && { vendor } });
   return [
     ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${name}`),
     ...(verdict === null ? [] : verdictLines(verdict, write, codeOf)),
+    ...(most === null ? [] : write.list([`${frameText(most)} ${mostText(most)}.`])),
     ...accountLines(device, write),
     ...findings.flatMap((finding) =>
       write.section(

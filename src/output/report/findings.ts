@@ -11,6 +11,7 @@ import type {
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import type { Finding } from '../../analysis/findings/detectors.ts';
 import type { Verdict } from '../../analysis/verdict/types.ts';
+import type { Judgement } from '../../analysis/verdict/verdict.ts';
 import { type FrameReport, frameReport } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { DeviceTrace, FileInfo } from '../../format/snapshot/tables.ts';
@@ -23,7 +24,7 @@ export type VerdictReport = ReturnType<typeof verdictReport>;
 
 /** An analysis, possibly still running. */
 type PartialAnalysis = Pick<Analysis, 'checks' | 'findings'> &
-  Partial<Pick<Analysis, 'account' | 'accountAtEnd' | 'verdict'>>;
+  Partial<Pick<Analysis, 'account' | 'accountAtEnd' | 'verdict' | 'most'>>;
 
 /** `analyses[i]` belongs to `devices[i]`. */
 export const buildFindings = (
@@ -38,7 +39,7 @@ export const buildFindings = (
 
 const deviceFindings = (
   { device, kind, accelerator }: Pick<DeviceTrace, 'device' | 'kind' | 'accelerator'>,
-  { checks, findings, account, accountAtEnd, verdict }: PartialAnalysis,
+  { checks, findings, account, accountAtEnd, verdict, most }: PartialAnalysis,
 ) => ({
   device,
   kind,
@@ -49,9 +50,16 @@ const deviceFindings = (
   accountAtEnd: accountAtEnd === undefined ? null : accountReport(accountAtEnd),
   /** The account's conclusion: cause, bytes, lines, what to try. */
   verdict: verdict === undefined ? null : verdictReport(verdict),
+  /** Without a problem: the line that allocated most at that moment, if one stands out. */
+  most: mostReport(most),
   checks,
   findings: findings.map(findingReport),
 });
+
+function mostReport(most: Judgement['most']): (FrameReport & { readonly bytes: number }) | null {
+  const frame = most && frameReport(most.line);
+  return frame ? { ...frame, bytes: most.bytes } : null;
+}
 
 /** Σ entries[].bytes = reservedBytes. */
 const accountReport = (account: Account) => ({

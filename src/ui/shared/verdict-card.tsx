@@ -29,16 +29,9 @@ interface VerdictCardProps {
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
   /** Turns the sentence and the line into buttons that lead to the evidence. */
   readonly onShow?: (() => void) | undefined;
-  /** A line that the further sentences name, and what shows its blocks. */
-  readonly named?: NamedLine | undefined;
 }
 
-interface NamedLine {
-  readonly line: FrameView;
-  readonly onShow: () => void;
-}
-
-export function VerdictCard({ verdict, folding, onShow, named }: VerdictCardProps) {
+export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   if (verdict === undefined) {
     return (
       <div className="verdict" data-tone="unknown" role="status">
@@ -97,7 +90,7 @@ export function VerdictCard({ verdict, folding, onShow, named }: VerdictCardProp
             {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
           </p>
         )}
-        {!isFolded && also.map((said) => <Said key={said} text={said} named={named} />)}
+        {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
         {shown.length > 0 && (
           <section className="ruled" aria-label="What to try first">
             <h2 className="dim">{isFolded ? 'Try first' : 'What to try'}</h2>
@@ -122,29 +115,6 @@ export function VerdictCard({ verdict, folding, onShow, named }: VerdictCardProp
         />
       )}
     </div>
-  );
-}
-
-const DOES_MOST = 'allocates the most';
-
-/** Whether a sentence of the verdict names the line: 'Largest at the peak: … (train.py:55 (step) allocates the most).' */
-export const isNamed = (line: FrameView, said: readonly string[]): boolean =>
-  said.some((text) => text.includes(`(${nameOf(line)})`));
-
-const nameOf = (line: FrameView): string => `${frameLabel(line)} ${DOES_MOST}`;
-
-/** A sentence; the line that it names in brackets follows it, as the same button as the line to look at. */
-function Said({ text, named }: { readonly text: string; readonly named: NamedLine | undefined }) {
-  const name = named === undefined ? '' : ` (${nameOf(named.line)})`;
-  if (named === undefined || !text.includes(name)) return <p>{text}</p>;
-  return (
-    <>
-      <p>{text.replace(name, '')}</p>
-      <div className="row verdict-look">
-        <LineToLookAt {...named} does={DOES_MOST} cause="none" callers={[]} />
-        <FrameLinks frame={named.line} />
-      </div>
-    </>
   );
 }
 

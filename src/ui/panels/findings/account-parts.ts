@@ -29,6 +29,9 @@ import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 import { partsOfFindings } from './show-finding.ts';
 
+/** The name of what the line of a calm verdict allocated. */
+const MOST = 'most';
+
 /** Memory that a healthy run would not have, or that the classes describe less well. */
 export const isCohort = (kind: EntryKind): boolean =>
   kind === 'kept' || kind === 'kept-graph' || kind === 'growing' || kind === 'second-model';
@@ -151,7 +154,12 @@ function useNames(findings: readonly RankedFinding[], judgement: Judgement | und
   useEffect(() => {
     if (findings.length === 0 && judgement === undefined) return;
     const rows = judgement === undefined ? [] : partsOfAccounts(judgement, undefined);
-    const parts = [...rows, ...partsOfFindings(findings)];
+    const most = judgement?.most;
+    const parts = [
+      ...rows,
+      ...(most === undefined ? [] : [{ name: MOST, allocations: most.allocations }]),
+      ...partsOfFindings(findings),
+    ];
     // Without the session there is nothing to search, and the views report that.
     const named = ask('nameParts', { parts }).catch(() => undefined);
     void named.then(() => {
@@ -223,6 +231,16 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
       ofClass === own ? undefined : await ask('classTotals', { event }).catch(() => undefined);
     const term = totals && isWholeClass(part, totals) ? ofClass : own;
     view.click('account', { search: addTerm(withoutParts(search), term), cursor });
+  };
+}
+
+/** Filters all views to the blocks of the line that allocated most. */
+export function useShowMost(): (event: EventIndex) => void {
+  const { view } = useStores();
+  return (event) => {
+    const { search } = view.getState().view;
+    const term = searchTerm('part', MOST);
+    view.click('account', { search: addTerm(withoutParts(search), term), cursor: event });
   };
 }
 

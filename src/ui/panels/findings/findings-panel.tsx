@@ -1,6 +1,7 @@
 import './findings.css';
 import { Check as CheckMark, CircleHelp, Eye, EyeOff, type LucideIcon, Search } from 'lucide-react';
 import { useState } from 'react';
+import { mostText } from '../../../analysis/account/line-share.ts';
 import { type Check, DETECTOR_IDS, detectorOf } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
@@ -11,10 +12,10 @@ import { isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { CodeExcerpt } from '../../shared/source-code.tsx';
-import { isNamed, VerdictCard } from '../../shared/verdict-card.tsx';
+import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
-import { partsOf, useShowPart } from './account-parts.ts';
+import { partsOf, useShowMost, useShowPart } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
 import { useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
@@ -39,24 +40,16 @@ export function FindingsPanel() {
   const [isUnfolded, setIsUnfolded] = useState(false);
   const lead = findings.find(({ fingerprint }) => fingerprint === judgement?.verdict.finding);
   const others = findings.filter((finding) => finding !== lead);
-  const [line] = judgement?.verdict.lines ?? [];
+  const most = judgement?.most;
+  const [line = most?.line] = judgement?.verdict.lines ?? [];
   const showPart = useShowPart();
+  const showMostOf = useShowMost();
   // If no finding covers the cause (a tensor replaced by larger ones, say), its account row shows it.
   const part =
     judgement &&
     partsOf(judgement.account, '').find(({ kind }) => kind === judgement.verdict.cause);
   const showRow = judgement && part && (() => void showPart(part, judgement.account.moment.event));
-  const most =
-    judgement?.verdict.cause === 'none'
-      ? partsOf(judgement.account, '').find(
-          ({ lines: [first] }) => first !== undefined && isNamed(first, judgement.verdict.also),
-        )
-      : undefined;
-  const named = judgement &&
-    most?.lines[0] && {
-      line: most.lines[0],
-      onShow: () => void showPart(most, judgement.account.moment.event),
-    };
+  const showMost = most && (() => showMostOf(judgement.account.moment.event));
   const cardOf = (finding: RankedFinding) => (
     <FindingCard
       key={finding.id}
@@ -76,10 +69,11 @@ export function FindingsPanel() {
     >
       {phase !== 'failed' && (
         <VerdictCard
-          verdict={verdict}
+          verdict={
+            most && verdict ? { ...verdict, lines: [most.line], does: mostText(most) } : verdict
+          }
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
-          onShow={lead ? () => choose(lead) : showRow}
-          named={named}
+          onShow={lead ? () => choose(lead) : (showRow ?? showMost)}
         />
       )}
       {line !== undefined && <CodeExcerpt frame={line} />}
