@@ -121,7 +121,8 @@ function AgeText({ row, event }: AgeTextProps) {
     mappedEvent < 0
       ? 'From before the first event'
       : `From event ${mappedEvent}, ${plural(event - mappedEvent, 'event')} ago`;
-  const grown = pieces === 1 ? '' : `; ${pieces} mapped pieces, the last at event ${grownEvent}`;
+  const last = grownEvent < 0 ? 'all before it' : `the last at event ${grownEvent}`;
+  const grown = pieces === 1 ? '' : `; ${pieces} mapped pieces, ${last}`;
   return <span title={since + grown}>{ageText(row, event)}</span>;
 }
 

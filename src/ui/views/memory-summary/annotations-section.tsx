@@ -64,19 +64,27 @@ function AnnotationTable({ groups }: AnnotationGroups) {
   const { view } = useStores();
   const source = useMemo(() => rowsAtHand(groups), [groups]);
   const height = HEADER_HEIGHT_PX + 2 + Math.min(groups.length, ROWS_AT_ONCE) * ROW_HEIGHT_PX;
-  const show = ({ highest, peaks, count }: AnnotationGroup) => {
-    if (count === 0) return;
-    const { axis } = view.getState().view;
-    // The highest moment may be the one before its first event; the cursor stays in the range that is shown.
-    const last = Math.max(highest.startEvent, highest.endEvent - 1);
-    const cursor = Math.max(highest.startEvent, Math.min(peaks.allocatedBytes.event, last));
-    view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
+  const show = (group: AnnotationGroup) => {
+    if (group.count > 0)
+      view.commit({ view: 'timeline', ...placeOf(group, view.getState().view.axis) });
   };
   return (
     <div style={{ height }}>
       <VirtualTable label="Annotations" columns={COLUMNS} source={source} onActivate={show} />
     </div>
   );
+}
+
+/** The range with the highest memory, and its highest moment, which may be the one before its first event. */
+export function placeOf(
+  { highest, peaks }: Pick<AnnotationGroup, 'highest' | 'peaks'>,
+  axis: TimeAxis,
+) {
+  const { startEvent, endEvent } = highest;
+  const last = Math.max(startEvent, endEvent - 1);
+  // The cursor stays in the range that is shown.
+  const cursor = Math.max(0, startEvent, Math.min(peaks.allocatedBytes.event, last));
+  return { cursor, x: rangeOf(highest, axis) };
 }
 
 function rangeOf(span: AnnotationGroup['highest'], axis: TimeAxis): Range | 'all' {
