@@ -47,7 +47,7 @@ export function lineShare(
 }
 
 /** Of what is allocated: a line with less says little about a run. */
-const MOST_OF_RUN = 0.25;
+const MOST_OF_RUN = 0.1;
 
 export interface LargestLine {
   readonly line: FrameView;
@@ -55,7 +55,7 @@ export interface LargestLine {
   readonly allocations: readonly AllocationIndex[];
 }
 
-/** The user's line that allocated most of what is live in an account; undefined if none has a quarter of it. */
+/** The user's line that allocated most of what is live in an account; undefined if none has a tenth of it. */
 export function largestLine(
   { input }: AnalysisInput,
   { entries, allocatedBytes }: Pick<Account, 'entries' | 'allocatedBytes'>,

@@ -193,25 +193,10 @@ function capSentence(figures: OomFigures): string {
   return `Your process hit its own memory limit${limitText(figures)} (set_per_process_memory_fraction)${free}.`;
 }
 
-/** The limit is known well enough if its lower and upper bounds differ by at most this share. */
-const MAX_UNSURE_SHARE = 0.15;
-
-/**
- * ' of 12.00 GiB' if stated; ' of about 12 GiB' if what was reserved and what the refused segment would have made it
- * are close; '' if they are far apart.
- */
-function limitText({ allowedBytes, requestedBytes, ...figures }: OomFigures): string {
+/** ' of 12.00 GiB' if stated, else ' of at least 11.88 GiB': what it had reserved before the request that failed. */
+function limitText({ allowedBytes, reservedBytes, peakReservedBytes = 0 }: OomFigures): string {
   if (allowedBytes !== undefined) return ` of ${formatBytes(allowedBytes)}`;
-  const atLeast = Math.max(figures.reservedBytes, figures.peakReservedBytes ?? 0);
-  const below = figures.reservedBytes + segmentBytes(requestedBytes);
-  const isKnown = below > atLeast && below - atLeast <= MAX_UNSURE_SHARE * atLeast;
-  return isKnown ? ` of about ${roughBytes(atLeast)}` : '';
-}
-
-/** Two digits: '12 GiB' for 11.88, '3.9 GiB' for 3.89. */
-function roughBytes(bytes: number): string {
-  const [figure = '', unit = ''] = formatBytes(bytes).split(' ');
-  return `${Number(Number(figure).toPrecision(2))} ${unit}`;
+  return ` of at least ${formatBytes(Math.max(reservedBytes, peakReservedBytes))}`;
 }
 
 function arithmeticOf(figures: OomFigures, gapBytes: number, missing: string): string[] {

@@ -64,6 +64,7 @@ function fillHighest(values: readonly number[], out: Float32Array): void {
 const rankRow = ({ summary, ...rank }: JobRank, { outliers, difference }: Job) => ({
   ...rank,
   device: summary.device,
+  recording: summary.recording,
   /** At the peak; null if unknown. */
   allocatedBytes: summary.peak.allocatedBytes.bytes,
   reservedBytes: summary.peak.reservedBytes.bytes,

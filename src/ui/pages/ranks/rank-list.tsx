@@ -7,7 +7,8 @@ import {
 } from '../../../analysis/ranks/job-view.ts';
 import { numbersText } from '../../../analysis/ranks/problems.ts';
 import { highest } from '../../../base/extremes.ts';
-import { formatBytes, plural } from '../../../base/format.ts';
+import { plural } from '../../../base/format.ts';
+import { peakText } from '../../../device/model/main-device.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
 import { type Column, columnsIn } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
@@ -92,7 +93,7 @@ function rankColumns(job: JobView, theme: ThemeName): readonly Column<ListItem>[
     const curve = job.curves.subarray(index * CURVE_POINTS, (index + 1) * CURVE_POINTS);
     return painted(paintStrip(curve, scaleBytes, accent));
   });
-  const peak = ofRank((row) => formatBytes(row.allocatedBytes ?? Number.NaN));
+  const peak = ofRank((row) => peakText(row.allocatedBytes ?? Number.NaN, row.recording));
   const above = ofRank((row) => <span data-far={row.outlier && true}>{aboveText(row)}</span>);
   const notes = ofRank((row) => <RankNotes row={row} />);
   return [

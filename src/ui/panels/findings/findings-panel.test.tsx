@@ -247,11 +247,10 @@ it('leads from a verdict without a finding to its row of the account', async () 
 it('leads from the line that a calm verdict names to its blocks', async () => {
   const { user, view } = await showFindings('train_gpt_small');
   const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
-  expect(verdict.getByText(/Largest at the peak: activations, [\d.]+ MiB/)).toBeDefined();
-  await user.click(
-    verdict.getByRole('button', { name: 'scenarios.py:52 (mlp) allocates the most' }),
-  );
-  await expect.poll(() => view().search).toMatch(/^(part:activations|class:activation)/);
+  expect(verdict.getByText(/At the peak [\d.]+ GiB was in use, the most of it/)).toBeDefined();
+  const name = /^scenarios\.py:\d+ \(\w+\) allocates the most: [\d.]+ MiB$/;
+  await user.click(verdict.getByRole('button', { name }));
+  await expect.poll(() => view().search).toBe('part:most');
 });
 
 it('leads from gaps to the address map at that moment', async () => {
