@@ -2,6 +2,7 @@
 
 import { ReservedSteps } from '../../allocator/replay/counters.ts';
 import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts';
+import { isPrivatePool } from '../../allocator/replay/types.ts';
 import { recordedSettings } from '../../allocator/simulator/alloc-conf.ts';
 import { recordedRetries } from '../../allocator/simulator/recorded-run.ts';
 import { releaseRuns } from '../../allocator/simulator/requests.ts';
@@ -32,6 +33,8 @@ type ThrashingFinding = FindingBy<typeof segmentThrashing>;
 
 /** Fewer come from startup and shutdown. */
 const MIN_RETAKEN = 16;
+/** Once is no habit: a program may give its cache back between two phases. */
+const MIN_FLUSHES = 2;
 /** Share of the recorded time. */
 const SEVERE_SHARE = 0.05;
 
@@ -39,11 +42,15 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   const { retaken, searched, freed, flushes, costUs } = measure(context);
   const retries = Math.min(flushes, retryCount(context));
   const { recording, recordingReason } = context.input.replay;
-  const given = `${plural(freed, 'segment')} went back to the driver`;
-  if (retaken.length < MIN_RETAKEN) {
+  const given = `${plural(freed, 'segment')} went back to the driver${searchText(searched)}`;
+  if (retaken.length < MIN_RETAKEN || flushes < MIN_FLUSHES) {
     return recording === 'truncated'
       ? cannotTell(`${recordingReason} In what is left ${given}.`)
-      : clear(`${given}, and ${retaken.length} were allocated after that${searchText(searched)}.`);
+      : clear(
+          freed === 0
+            ? 'No segment went back to the driver.'
+            : `${given}; ${plural(retaken.length, 'was', 'were')} allocated again in place of them.`,
+        );
   }
   const severity = isSevere(context, retaken, costUs) ? 'medium' : 'low';
   // What PyTorch gave back while memory ran out is part of the OOM, which has its own advice.
@@ -110,11 +117,9 @@ function retryCount({ input: { trace, replay, snapshot } }: AnalysisInput): numb
   return recordedRetries(trace, runs, settings).length;
 }
 
-/** ', not counting 536 after cuDNN tried its algorithms and gave their segments back' */
+/** ', 536 of them after cuDNN had tried its algorithms' */
 const searchText = (searched: number): string =>
-  searched === 0
-    ? ''
-    : `, not counting ${formatCount(searched)} after cuDNN tried its algorithms and gave their segments back`;
+  searched === 0 ? '' : `, ${formatCount(searched)} of them after cuDNN had tried its algorithms`;
 
 /** The recording in ten parts: cuDNN's algorithm search returns and reallocates segments in the first steps only. */
 const PARTS = 10;
@@ -129,32 +134,64 @@ function isSevere({ input }: AnalysisInput, retaken: readonly EventIndex[], cost
 }
 
 function measure(context: AnalysisInput) {
-  const { action, timeUs } = context.input.trace.events;
+  const { action, timeUs, sizeBytes } = context.input.trace.events;
+  const isOwnPool = privateSegments(context);
   const taken: { readonly event: EventIndex; readonly flush: number }[] = [];
   const searches = new Set<number>();
+  /** What each flush gave back; a flush is a run of frees, and one that ends the recording isn't counted. */
+  const given: { bytes: number; segments: number }[] = [];
   let freed = 0;
-  /** Runs of frees, except one that ends the recording. */
   let flushes = 0;
   let wasFree = false;
   let isFlushed = false;
   let before: EventIndex = -1;
   action.forEach((own, t) => {
     const isFree = isReleasing(own);
-    if (isFree) freed++;
-    else if (wasFree) flushes++;
+    if (!isFree && wasFree) flushes++;
+    if (isFree) {
+      freed++;
+      given[flushes] ??= { bytes: 0, segments: 0 };
+      given[flushes].bytes += sizeBytes[t];
+      given[flushes].segments++;
+    }
     wasFree = isFree;
     isFlushed ||= isFree;
-    if (isReserving(own) && freed > 0) taken.push({ event: t, flush: flushes });
+    if (isReserving(own) && freed > 0 && !isOwnPool.has(t))
+      taken.push({ event: t, flush: flushes });
     if (own !== TraceAction.Alloc) return;
     if (isFlushed && isWithinCall(context, before, t)) searches.add(flushes);
     isFlushed = false;
     before = t;
   });
-  const retaken = taken.filter(({ flush }) => !searches.has(flush)).map(({ event }) => event);
+  // The flush before the n-th one's end is given[n - 1].
+  const isSearch = (_: unknown, flush: number) => searches.has(flush + 1);
+  const bytesGiven = given.map(({ bytes }, flush) => (isSearch(bytes, flush) ? 0 : bytes));
+  const retaken = withinGiven(taken, bytesGiven, sizeBytes);
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
-  const searched = taken.length - retaken.length;
+  const searched = sumBy(given.filter(isSearch), ({ segments }) => segments);
   return { retaken, searched, freed, flushes: flushes - searches.size, costUs };
+}
+
+/** Only as many bytes are allocated again as were given back by then: what is beyond them is growth. */
+function withinGiven(
+  taken: readonly { readonly event: EventIndex; readonly flush: number }[],
+  given: readonly number[],
+  sizeBytes: ArrayLike<number>,
+): EventIndex[] {
+  let [left, flush] = [0, 0];
+  return taken.flatMap((one) => {
+    for (; flush < one.flush; flush++) left += given[flush] ?? 0;
+    if (sizeBytes[one.event] > left) return [];
+    left -= sizeBytes[one.event];
+    return one.event;
+  });
+}
+
+/** Events that reserve memory for a private pool: what other pools gave back could not have served it. */
+function privateSegments({ input: { replay, trace } }: AnalysisInput): ReadonlySet<EventIndex> {
+  const { start, pool } = replay.segmentSpans;
+  return new Set(start.filter((_, span) => isPrivatePool(trace.pools[pool[span]])));
 }
 
 /**
