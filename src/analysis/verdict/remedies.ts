@@ -146,21 +146,25 @@ function trainedSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: num
     ...ideas(activations * 0.6, {
       checkpointing: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
     }),
-    ...ideas((activations + requestedBytes) * 0.4, LOWER_PRECISION),
+    ...ideas(lowerPrecisionSaves(activations, requestedBytes), LOWER_PRECISION),
   ];
 }
 
 /** Without a backward pass, only less at once or fewer bits help. */
 function inferredSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: number): Idea[] {
-  const all = sumOf(account, ['activations', 'temporaries']) + requestedBytes;
+  const activations = sumOf(account, ['activations', 'temporaries']);
   return [
-    ...ideas(all * 0.5, {
+    ...ideas((activations + requestedBytes) * 0.5, {
       'batch-size':
         'Halve what runs at once: fewer samples, shorter sequences, or images in tiles.',
     }),
-    ...ideas(all * 0.4, LOWER_PRECISION),
+    ...ideas(lowerPrecisionSaves(activations, requestedBytes), LOWER_PRECISION),
   ];
 }
+
+/** A tensor takes half; autocast leaves some of a pass in float32. */
+const lowerPrecisionSaves = (activations: number, requestedBytes: number): number =>
+  0.4 * activations + 0.5 * requestedBytes;
 
 const LOWER_PRECISION: Texts = {
   'lower-precision':
