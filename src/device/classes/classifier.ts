@@ -104,7 +104,7 @@ export class Classifier {
 
   *#lookBack(): Task<void> {
     const hindsight = this.#hindsight;
-    hindsight.correct((id, evidence) => this.#set(id, evidence));
+    yield* hindsight.correct((id, evidence) => this.#set(id, evidence));
     yield;
     for (const [id, copy] of hindsight.modelCopies()) {
       this.copies.set(id, copy);
@@ -251,7 +251,7 @@ export class Classifier {
 
   /** Whether its line runs repeatedly while it is live, in forward passes without a backward pass. */
   #isGathered(id: AllocationIndex): boolean {
-    this.#repeats ??= repeatStarts(this.#table, this.#runs.before);
+    this.#repeats ??= repeatStarts(this.#table, this.#runs.before, this.#roles.role.length);
     return this.#table.freeRequested[id] > this.#repeats[id];
   }
 
@@ -270,7 +270,7 @@ export class Classifier {
 
   /** When its line allocates in a later forward pass or between two of them. */
   #nextStart(id: AllocationIndex): number {
-    this.#nextStarts ??= repeatStarts(this.#table, this.#runs.before, 1);
+    this.#nextStarts ??= repeatStarts(this.#table, this.#runs.before, this.#roles.role.length, 1);
     return this.#nextStarts[id];
   }
 

@@ -6,6 +6,7 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo, countOne, getOrMake, groupBy, memoized, sumBy } from '../../base/collections.ts';
+import type { Task } from '../../base/task.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import type { Passes } from './passes.ts';
@@ -38,6 +39,8 @@ export class Hindsight {
   /** Number of parameters by requested bytes, deep copies excluded. */
   readonly #parametersOf = new Map<number, number>();
   readonly #keptByPass = new Map<number, Ids>();
+  /** By requested bytes, the most gradients that a backward pass made. */
+  #gradients: ReadonlyMap<number, number> = new Map();
 
   constructor(source: ClassSource, roles: StackRoles) {
     this.#source = source;
@@ -67,10 +70,13 @@ export class Hindsight {
     }
   }
 
-  /** Calls `change` for each allocation whose first class was wrong. */
-  correct(change: (id: AllocationIndex, evidence: Evidence) => void): void {
+  /** Calls `change` for each allocation whose first class was wrong. Comes first, once all were seen. */
+  *correct(change: (id: AllocationIndex, evidence: Evidence) => void): Task<void> {
+    this.#gradients = this.#mostGradients();
+    yield;
     const loose = this.#looseWeights();
     for (const id of loose) change(id, Evidence.SizeOfGradient);
+    yield;
     for (const id of this.#beyondGradients(loose)) change(id, Evidence.BeyondGradients);
     for (const id of this.#dataOfConstructors()) change(id, Evidence.BeforeFirstStep);
     for (const id of this.#young) {
@@ -106,7 +112,7 @@ export class Hindsight {
   #dataOfConstructors(): Ids {
     const { requestedBytes, stack } = this.#table;
     const { stacks } = this.#source;
-    const gradients = this.#mostGradients();
+    const gradients = this.#gradients;
     const trained = sumBy(gradients, ([bytes, count]) => bytes * count);
     const isOfModule = memoized((own: StackIndex) =>
       [...stacks.frames(own)].some((frame) => {
@@ -132,7 +138,7 @@ export class Hindsight {
   #looseWeights(): AllocationIndex[] {
     const { requestedBytes } = this.#table;
     const counts = new Map<number, number>();
-    const gradients = this.#mostGradients();
+    const gradients = this.#gradients;
     for (const id of this.#early) countOne(counts, requestedBytes[id]);
     return this.#early.filter((id) => {
       const bytes = requestedBytes[id];
@@ -146,7 +152,7 @@ export class Hindsight {
     return modelCopies(this.#table, this.#source.snapshot.stacks, {
       parameters: this.#parameters,
       candidates: [...this.#early, ...keptOnce],
-      gradients: this.#mostGradients(),
+      gradients: this.#gradients,
       isDeepCopy: (id) => this.#isDeepCopy(id),
     });
   }
@@ -212,7 +218,6 @@ export class Hindsight {
     return found;
   }
 
-  /** By requested bytes, the most gradients that a backward pass made. */
   #mostGradients(): Map<number, number> {
     const most = new Map<number, number>();
     for (const ids of this.#keptByPass.values()) {

@@ -21,13 +21,13 @@ export function* overviewOf(
   { stepEnds }: Passes,
 ): Task<Overview> {
   const { allocations, allocationOfEvent } = replay;
-  const workspaces = workspacesBySize(
+  const workspaces = yield* workspacesBySize(
     allocations,
     roles,
     stepEnds.at(-1) ?? trace.events.length - 1,
   );
   yield;
-  const runs = findForwardRuns(allocations, roles);
+  const runs = yield* findForwardRuns(allocations, roles);
   yield;
   const growing = yield* growingStacks(allocations, allocationOfEvent, runs.before, roles);
   return { workspaces, runs, growing };

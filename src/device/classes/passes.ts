@@ -33,7 +33,7 @@ export interface Passes {
 }
 
 /** Events between two checks of the clock. */
-export const PIECE = 1 << 16;
+export const PIECE = 1 << 14;
 
 type Trace = Pick<EventTable, 'length' | 'action' | 'stack'>;
 
@@ -113,19 +113,25 @@ export function freesHaveStacks(
 }
 
 /** Runs of allocations made by a forward pass, with no other code in between. */
-export type ForwardRuns = ReturnType<typeof findForwardRuns>;
+export interface ForwardRuns {
+  /** First and last allocation of each, as events. */
+  readonly begin: Int32Array;
+  readonly end: Int32Array;
+  /** Allocation → how many runs ended before it, which is its own run if it is in one. */
+  readonly before: Int32Array;
+}
 
-export function findForwardRuns(
+export function* findForwardRuns(
   { length, preexisting, stack, start }: AllocationTable,
   { role }: StackRoles,
-) {
+): Task<ForwardRuns> {
   const begin: number[] = [];
   const end: number[] = [];
-  /** Allocation → how many runs ended before it, which is its own run if it is in one. */
   const before = new Int32Array(length);
   let isInside = false;
   // Allocations from before the trace have no order.
   for (let id = preexisting; id < length; id++) {
+    if (id % PIECE === 0) yield;
     const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
     if (isForward && !isInside) begin.push(start[id]);
     if (!isForward && isInside) end.push(start[id - 1]);
@@ -133,6 +139,5 @@ export function findForwardRuns(
     isInside = isForward;
   }
   if (isInside) end.push(start[length - 1]);
-  /** `begin` and `end`: first and last allocation, as events. */
   return { begin: Int32Array.from(begin), end: Int32Array.from(end), before };
 }

@@ -8,6 +8,7 @@ import {
   NO_STACK,
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
+import { PIECE } from './passes.ts';
 import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 
 /**
@@ -33,25 +34,28 @@ export function successorStarts(table: AllocationTable, leastEvents: number): In
  * Allocation → when its stack allocates in the third (or other) forward pass after its own; NEVER if it does not. What
  * outlives this is being gathered, not merely in use.
  * @param runOf allocation → how many forward passes ended before it
+ * @param stacks rows by stack + 1
  */
 export function repeatStarts(
   { length, stack, start }: AllocationTable,
   runOf: Int32Array,
+  stacks: number,
   repeats = 3,
 ): Int32Array {
   const starts = new Int32Array(length).fill(NEVER);
-  const later = new Map<StackIndex, { run: number; start: EventIndex }[]>();
+  // By stack, its next passes, the nearest first: in which pass, and when it first allocates there.
+  const width = repeats + 1;
+  const laterRun = new Int32Array(stacks * width).fill(-1);
+  const laterStart = new Int32Array(stacks * width).fill(NEVER);
   for (let id = length - 1; id >= 0; id--) {
-    const own = { run: runOf[id], start: start[id] };
-    const calls = later.get(stack[id]);
-    if (calls === undefined) {
-      later.set(stack[id], [own]);
-      continue;
+    const row = (stack[id] - NO_STACK) * width;
+    if (laterRun[row] !== runOf[id]) {
+      laterRun.copyWithin(row + 1, row, row + repeats);
+      laterStart.copyWithin(row + 1, row, row + repeats);
+      laterRun[row] = runOf[id];
     }
-    if (calls[0].run === own.run) calls[0] = own;
-    else calls.unshift(own);
-    starts[id] = calls[repeats]?.start ?? NEVER;
-    calls.length = Math.min(calls.length, repeats + 1);
+    laterStart[row] = start[id];
+    starts[id] = laterStart[row + repeats];
   }
   return starts;
 }
@@ -76,8 +80,8 @@ const RISES_A_FALL = 4;
 const ALL_SHARE = 0.6;
 /** The replaced tensor is freed within this many events after its replacement is made. */
 const HANDOVER_EVENTS = 64;
-/** Allocations between two checks of the clock: each looks at the events after it. */
-const PIECE = 1 << 12;
+/** Allocations between two checks of the clock where each looks at the events after it. */
+const LONG_PIECE = 1 << 12;
 
 /**
  * @param allocationOfEvent see `Replay`
@@ -91,14 +95,14 @@ export function* growingStacks(
   { role }: StackRoles,
 ): Task<ReadonlySet<StackIndex>> {
   const { length, preexisting, start, freeRequested, stack, requestedBytes } = table;
-  const { rises: varies, isAll } = risesByStack(table, role.length);
+  const { rises: varies, isAll } = yield* risesByStack(table, role.length);
   if (isAll) return new Set();
   yield;
   const rowOf = new Map<AllocationIndex, number>();
   const figures = new Map<StackIndex, { rises: number; falls: number; longest: number }>();
   const isJudged = role.map((of) => Number(of === StackRole.Host || of === StackRole.Forward));
   for (let id = preexisting; id < length; id++) {
-    if (id % PIECE === 0) yield;
+    if (id % LONG_PIECE === 0) yield;
     const own = stack[id];
     if (own <= EMPTY_STACK || varies[own] < LEAST_RISES || !isJudged[own - NO_STACK]) continue;
     const until = Math.min(start[id] + HANDOVER_EVENTS, allocationOfEvent.length - 1);
@@ -131,12 +135,16 @@ export function* growingStacks(
  * How often each stack's tensor is larger than the previous one; where that is rare, we can skip the rest. When nearly
  * all stacks grow, the batches grow, such as sentences sorted by length.
  */
-function risesByStack({ length, stack, requestedBytes }: AllocationTable, stacks: number) {
+function* risesByStack(
+  { length, stack, requestedBytes }: AllocationTable,
+  stacks: number,
+): Task<{ readonly rises: Int32Array; readonly isAll: boolean }> {
   const rises = new Int32Array(stacks);
   const falls = new Int32Array(stacks);
   const counts = new Int32Array(stacks);
   const last = new Float64Array(stacks);
   for (let id = 0; id < length; id++) {
+    if (id % PIECE === 0) yield;
     const own = stack[id];
     if (own <= EMPTY_STACK) continue;
     counts[own]++;
@@ -170,11 +178,11 @@ const CUBLASLT_BYTES = 2 ** 20;
  * Workspaces found by size and lifetime: the first of its thread, stream and pool that is freed after the last step or
  * never. Trainers clear workspaces when they finish.
  */
-export function workspacesBySize(
+export function* workspacesBySize(
   table: AllocationTable,
   roles: StackRoles,
   lastStep: EventIndex,
-): ReadonlySet<AllocationIndex> {
+): Task<ReadonlySet<AllocationIndex>> {
   const found = new Set<AllocationIndex>();
   if (roles.hints.some((hints) => (hints & FrameRole.Workspace) !== 0)) return found;
   const { length, requestedBytes, stack, stream, pool, start, freeRequested } = table;
@@ -184,6 +192,7 @@ export function workspacesBySize(
   /** By thread: cuBLASLt's candidates. */
   const besides = new Map<number, AllocationIndex[]>();
   for (let id = 0; id < length; id++) {
+    if (id % PIECE === 0) yield;
     const isLt = requestedBytes[id] === CUBLASLT_BYTES;
     if ((!isLt && !CUBLAS_BYTES.has(requestedBytes[id])) || !isKept(id)) continue;
     const role = roleOf(id);
@@ -197,8 +206,10 @@ export function workspacesBySize(
       if (requestedBytes[beside] === CUBLASLT_BYTES && isKept(beside)) found.add(beside);
     }
   }
-  for (const [handle, [id, ...more]] of besides)
+  for (const [handle, [id, ...more]] of besides) {
+    yield;
     if (more.length === 0 && freeOf.has(handle) && isMadeOnce(table, id)) found.add(id);
+  }
   return found;
 }
 
