@@ -52,14 +52,17 @@ const MOST_OF_RUN = 0.1;
 export interface LargestLine {
   readonly line: FrameView;
   readonly bytes: number;
+  /** With what it called, in other lines of the user's. */
+  readonly withCalledBytes: number;
   readonly allocations: readonly AllocationIndex[];
 }
 
 /** The user's line that allocated most of what is live in an account; undefined if none has a tenth of it. */
 export function largestLine(
-  { input }: AnalysisInput,
+  context: AnalysisInput,
   { entries, allocatedBytes }: Pick<Account, 'entries' | 'allocatedBytes'>,
 ): LargestLine | undefined {
+  const { input } = context;
   const { stack, sizeBytes } = input.replay.allocations;
   const ids = entries.flatMap(({ kind, allocations }) =>
     kind === 'pending-free' ? [] : allocations,
@@ -70,13 +73,21 @@ export function largestLine(
     .map(([line, own]) => ({ line, own, bytes: sumBy(own, (id) => sizeBytes[id]) }))
     .sort((a, b) => b.bytes - a.bytes);
   if (largest?.line === undefined || largest.bytes < MOST_OF_RUN * allocatedBytes) return undefined;
-  const { line, bytes, own } = largest;
-  return { line: input.stacks.frame(line), bytes, allocations: own };
+  const { bytes, own } = largest;
+  const line = input.stacks.frame(largest.line);
+  const isUnder = onStack(context, line);
+  const withCalledBytes = sumBy(ids, (id) => (isUnder(stack[id]) ? sizeBytes[id] : 0));
+  return { line, bytes, withCalledBytes, allocations: own };
 }
 
-/** 'allocates the most: 8.02 GiB' */
-export const mostText = ({ bytes }: Pick<LargestLine, 'bytes'>): string =>
-  `allocates the most: ${formatBytes(bytes)}`;
+/** 'allocates the most: 1.32 GiB, or 2.11 GiB with what it calls' */
+export function mostText({ bytes, withCalledBytes }: Figures): string {
+  const all =
+    withCalledBytes > bytes ? `, or ${formatBytes(withCalledBytes)} with what it calls` : '';
+  return `allocates the most: ${formatBytes(bytes)}${all}`;
+}
+
+type Figures = Pick<LargestLine, 'bytes' | 'withCalledBytes'>;
 
 /** 'allocates it', 'allocates most of it', 'allocates 32.3% of it' */
 export function allocatesText({ share }: LineShare): string {

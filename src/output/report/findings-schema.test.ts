@@ -262,7 +262,7 @@ const report = z.strictObject({
       account: account.nullable(),
       accountAtEnd: account.nullable(),
       verdict: verdict.nullable(),
-      most: z.strictObject({ ...frame.shape, bytes }).nullable(),
+      most: z.strictObject({ ...frame.shape, bytes, withCalledBytes: bytes }).nullable(),
       checks: z.array(
         z.strictObject({
           detector: z.enum(DETECTOR_IDS),

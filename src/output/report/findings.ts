@@ -56,9 +56,11 @@ const deviceFindings = (
   findings: findings.map(findingReport),
 });
 
-function mostReport(most: Judgement['most']): (FrameReport & { readonly bytes: number }) | null {
+function mostReport(most: Judgement['most']) {
   const frame = most && frameReport(most.line);
-  return frame ? { ...frame, bytes: most.bytes } : null;
+  if (most === undefined || !frame) return null;
+  const { bytes, withCalledBytes } = most;
+  return { ...frame, bytes, withCalledBytes };
 }
 
 /** Σ entries[].bytes = reservedBytes. */

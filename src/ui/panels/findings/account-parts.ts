@@ -57,17 +57,19 @@ export function partsOf(
 
 /** The searchable blocks of every row, at all known moments. @param atCursor the account at the cursor, if requested */
 function partsOfAccounts(
-  { account, accountAtEnd }: Judgement,
+  { account, accountAtEnd, most }: Judgement,
   atCursor: Account | undefined,
 ): readonly NamedPart[] {
+  const ofMost = most === undefined ? [] : [{ name: MOST, allocations: most.allocations }];
   const all = [
     ...partsOf(account, ''),
     ...(account === accountAtEnd ? [] : partsOf(accountAtEnd, '@end')),
     ...(atCursor === undefined ? [] : partsOf(atCursor, '@cursor')),
   ];
-  return all
+  const ofRows = all
     .filter(({ kind }) => !isFree(kind))
     .map(({ name, allocations }) => ({ name, allocations }));
+  return [...ofRows, ...ofMost];
 }
 
 /** The searches that find a row's blocks: by its class, if both mean the same bytes, else by its own name. */
@@ -154,12 +156,7 @@ function useNames(findings: readonly RankedFinding[], judgement: Judgement | und
   useEffect(() => {
     if (findings.length === 0 && judgement === undefined) return;
     const rows = judgement === undefined ? [] : partsOfAccounts(judgement, undefined);
-    const most = judgement?.most;
-    const parts = [
-      ...rows,
-      ...(most === undefined ? [] : [{ name: MOST, allocations: most.allocations }]),
-      ...partsOfFindings(findings),
-    ];
+    const parts = [...rows, ...partsOfFindings(findings)];
     // Without the session there is nothing to search, and the views report that.
     const named = ask('nameParts', { parts }).catch(() => undefined);
     void named.then(() => {

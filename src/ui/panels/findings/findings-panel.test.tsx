@@ -245,12 +245,25 @@ it('leads from a verdict without a finding to its row of the account', async () 
 });
 
 it('leads from the line that a calm verdict names to its blocks', async () => {
-  const { user, view } = await showFindings('train_gpt_small');
+  const { user, view, session, commit } = await showFindings('train_gpt_small');
   const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
   expect(verdict.getByText(/At the peak [\d.]+ GiB was in use, the most of it/)).toBeDefined();
-  const name = /^scenarios\.py:\d+ \(\w+\) allocates the most: [\d.]+ MiB$/;
+  const name = /^scenarios\.py:\d+ \(\w+\) allocates the most: [\d.]+ MiB/;
   await user.click(verdict.getByRole('button', { name }));
   await expect.poll(() => view().search).toBe('part:most');
+  // The account at the cursor names its parts anew, and must not forget this one.
+  const countOf = async () => {
+    const { search, cursor: at } = view();
+    return (await session.query('searchSummary', { deviceIndex: 0, search, at })).cursorBytes;
+  };
+  const before = await countOf();
+  expect(before).toBeGreaterThan(0);
+  const account = within(screen.getByRole('region', { name: 'Where the memory is' }));
+  await user.click(account.getByRole('button', { name: 'At the cursor' }));
+  act(() => commit({ cursor: 9 }));
+  await account.findByRole('button', { name: 'event 9' });
+  await user.click(verdict.getByRole('button', { name }));
+  await expect.poll(countOf).toBe(before);
 });
 
 it('leads from gaps to the address map at that moment', async () => {
