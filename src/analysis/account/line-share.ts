@@ -2,7 +2,8 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, memoized, sumBy } from '../../base/collections.ts';
-import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -11,14 +12,14 @@ import type { Account } from './types.ts';
 
 /** From this share on, a line allocates 'it'; the rest is not worth a word. */
 const WHOLE_SHARE = 0.9;
-/** Below this share it is not 'most of it'. */
-const MOST_SHARE = 0.5;
+/** Below this share it is not 'most of it': half is no more than the other half. */
+const MOST_SHARE = 0.51;
 
 interface LineShare {
   /** Of the bytes; 1 if there are none. */
   readonly share: number;
   /** Other statements that allocated some of it. */
-  readonly others: number;
+  readonly others: readonly FrameView[];
 }
 
 /** Whether a line is on a stack. */
@@ -43,7 +44,8 @@ export function lineShare(
   const rest = ids.filter((id) => !isUnder(stack[id]));
   const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
   const others = new Set(rest.flatMap((id) => callerOfModel(context, stack[id]) ?? []));
-  return { share: 1 - bytesOf(rest) / Math.max(1, bytesOf(ids)), others: others.size };
+  const views = [...others].map((frame) => context.input.stacks.frame(frame));
+  return { share: 1 - bytesOf(rest) / Math.max(1, bytesOf(ids)), others: views };
 }
 
 /** Of what is allocated: a line with less says little about a run. */
@@ -95,8 +97,12 @@ export function allocatesText({ share }: LineShare): string {
   return share >= MOST_SHARE ? 'allocates most of it' : `allocates ${formatPercent(share)} of it`;
 }
 
-/** ' and 2 other lines'; '' if the line allocated nearly all of it. */
+/** ' and main.py:174 (evaluate)', ' and 2 other lines'; '' if the line allocated nearly all of it. */
 export function othersText({ share, others }: LineShare): string {
+  const [first] = others;
   if (share >= WHOLE_SHARE) return '';
-  return others === 0 ? ' and the backward pass' : ` and ${plural(others, 'other line')}`;
+  if (first === undefined) return ' and the backward pass';
+  return others.length === 1
+    ? ` and ${frameLabel(first)}`
+    : ` and ${formatCount(others.length)} other lines`;
 }
