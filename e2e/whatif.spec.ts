@@ -75,7 +75,7 @@ test('findings quote the simulated peak of expandable segments, and lead here', 
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const findings = page.getByTestId('findings');
   await expect(findings).toContainText(
-    'expandable_segments:True would have served the request that failed under the recorded limit of at least 6.00 GiB, reserving 2.64 GiB',
+    "expandable_segments:True would have served the request that failed under this process's limit of at least 6.00 GiB, reserving 2.64 GiB",
   );
   await findings.getByRole('button', { name: 'Compare settings' }).first().click();
   await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText('2.64 GiB');

@@ -30,7 +30,7 @@ describe('vramscope analyze', () => {
 
 describe('the simulated peak of expandable segments', () => {
   const SENTENCE =
-    'would have served the request that failed under the recorded limit of at least 6.00 GiB, reserving 2.64 GiB; what came next is not in the recording';
+    "would have served the request that failed under this process's limit of at least 6.00 GiB, reserving 2.64 GiB; what came next is not in the recording";
 
   test.each([[[]], [['--json']], [['--markdown']]])(
     '%j quotes it for fragmentation',

@@ -38,6 +38,8 @@ const MIN_ALLOCATIONS = 8;
  * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
  */
 const GRAPH_SHARE = 0.4;
+/** Fewer are enough if they have half of the bytes: a pass may make many small temporaries. */
+const FEW_SHARE = 0.25;
 const MIN_RUNS = 2;
 /** Share of a call's passes: if nearly all had their backward, the rest are not an evaluation. */
 const MIN_RUNS_SHARE = 0.1;
@@ -91,7 +93,7 @@ export function isInference(context: AnalysisInput, event: EventIndex): boolean 
   return whole.length > 0 && !context.isTraining && !whole.some(keepsGraph);
 }
 
-/** '9 forward passes: 8 kept a graph, and a backward followed, 1 ran out of memory before a backward could come.' */
+/** '9 calls of modules from your code: 8 kept a graph, and a backward followed, 1 ran out of memory.' */
 function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
   const judged = runs.filter((run) => !run.isCutOff || (run.oom === undefined && !keepsGraph(run)));
   const kept = judged.filter(keepsGraph);
@@ -105,7 +107,7 @@ function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): strin
     [kept.length - staying, 'kept a graph, and a backward followed'],
     [staying, 'kept a graph that is still there at the end, with or without a backward'],
     [judged.length - kept.length, 'kept no graph'],
-    [failed, 'ran out of memory before a backward could come'],
+    [failed, 'ran out of memory'],
     [cutOff, 'came last, so a backward may have followed'],
   ];
   const texts = parts.flatMap(([count, text]) => (count > 0 ? `${count} ${text}` : []));
@@ -115,20 +117,24 @@ function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): strin
     return before?.call === call && before.last === first - 1;
   });
   const counted = isDivided
-    ? `${plural(runs.length, 'stretch', 'stretches')} of forward passes`
-    : plural(runs.length, 'forward pass', 'forward passes');
+    ? `${plural(runs.length, 'stretch', 'stretches')} of module calls`
+    : `${plural(runs.length, 'call')} of modules from your code`;
   return `${counted}: ${texts.join(', ')}.`;
 }
 
 /** A backward followed, but it may have been of another pass. */
-function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes }: ForwardRun): boolean {
+function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes, output }: ForwardRun): boolean {
   const { freeRequested, sizeBytes } = input.replay.allocations;
-  const left = kept.filter((id) => freeRequested[id] === NEVER);
-  return sumBy(left, (id) => sizeBytes[id]) > keptBytes / 2;
+  // An output that is kept is no graph: `frames.append(fake.detach())`.
+  const left = kept.filter((id) => id !== output && freeRequested[id] === NEVER);
+  return sumBy(left, (id) => sizeBytes[id]) > (keptBytes - (sizeBytes[output] ?? 0)) / 2;
 }
 
-const keepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
-  keptCount >= MIN_ALLOCATIONS / 2 && keptCount >= GRAPH_SHARE * allocations;
+function keepsGraph({ keptCount, allocations, keptBytes, bytes }: ForwardRun): boolean {
+  if (keptCount < MIN_ALLOCATIONS / 2) return false;
+  const isMostOfBytes = keptCount >= FEW_SHARE * allocations && keptBytes >= bytes / 2;
+  return keptCount >= GRAPH_SHARE * allocations || isMostOfBytes;
+}
 
 const isUnusedGraph = (run: ForwardRun): boolean =>
   keepsGraph(run) && !run.isCutOff && isMostlyUnused(run);

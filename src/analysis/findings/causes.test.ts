@@ -52,13 +52,25 @@ describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
 
   it.each([
     // Each graph is kept, and each had its backward: logits that a loss frees before it are not evidence.
-    ['leak_loss_graph', '16 forward passes: 16 kept a graph, and a backward followed.'],
-    ['experts_skewed', '14 forward passes: 14 kept a graph, and a backward followed.'],
-    ['oom_larger_batch', '4 forward passes: 4 kept a graph, and a backward followed.'],
-    ['eval_inference_mode', expect.stringMatching(/^\d+ forward passes: \d+ kept no graph/)],
+    [
+      'leak_loss_graph',
+      '16 calls of modules from your code: 16 kept a graph that is still there at the end, with or without a backward.',
+    ],
+    [
+      'experts_skewed',
+      '14 calls of modules from your code: 14 kept a graph, and a backward followed.',
+    ],
+    [
+      'oom_larger_batch',
+      '4 calls of modules from your code: 4 kept a graph, and a backward followed.',
+    ],
+    [
+      'eval_inference_mode',
+      expect.stringMatching(/^\d+ calls of modules from your code: \d+ kept no graph/),
+    ],
     [
       'oom_caught_and_halved',
-      '6 forward passes: 4 kept a graph, and a backward followed, 2 ran out of memory before a backward could come.',
+      '6 calls of modules from your code: 4 kept a graph, and a backward followed, 2 ran out of memory.',
     ],
     ['oom_first_forward', 'The recording breaks off in its only forward pass.'],
   ])('%s: none, and why', async (name, reason) => {

@@ -70,7 +70,7 @@ it('a call of the model is one pass, however many tensors its layers drop as the
 it('memories that the next call gets are no graph', () => {
   expect(detect('no-grad', evaluation({ passes: 8, keepsGraph: false }))).toEqual({
     status: 'clear',
-    checked: '8 forward passes: 8 kept no graph.',
+    checked: '8 calls of modules from your code: 8 kept no graph.',
   });
 });
 

@@ -7,6 +7,7 @@
 import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
+import { sumBy } from '../../base/collections.ts';
 import { freesHaveStacks } from '../../device/classes/passes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
@@ -34,7 +35,7 @@ export interface ForwardRun {
   lateBytes: number;
   /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
   output: AllocationIndex;
-  /** The trace ended, or an OOM came, before anything showed what the graph was for. */
+  /** The trace ended, or an OOM came, before anything showed what the graph was for: most of it was there still. */
   isCutOff: boolean;
   /** The OOM that came before a backward or another pass, if any. */
   oom: EventIndex | undefined;
@@ -150,8 +151,8 @@ function measureKept(
     run.oom = oom < until ? oom : undefined;
     if (backward[i] < (isLastRun ? end + 1 : start[runs[i + 1].first]))
       run.ownBackward = ends[lowerBound(ends, backward[i])];
-    run.isCutOff =
-      run.oom !== undefined || (isLastRun && backward[i] > end && start[run.last] <= end);
+    const isDropped = sumBy(run.kept, (id) => Number(freeRequested[id] <= end)) > run.keptCount / 2;
+    run.isCutOff = run.oom !== undefined || (isLastRun && backward[i] > end && !isDropped);
   });
 }
 

@@ -69,7 +69,7 @@ function partsText({ account: { entries, allocatedBytes, moment } }: Case): stri
 }
 
 /** Of the peak: so much less is needed later that the peak says little about the run. */
-const LATER_SHARE = 0.75;
+const LATER_SHARE = 0.85;
 const MIN_STEPS = 4;
 
 /** 'Only the first step needed that much: after it, at most 5.41 GiB was in use.' cuDNN tries its algorithms there. */

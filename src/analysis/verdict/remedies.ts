@@ -253,7 +253,7 @@ const RECORD_MORE = some({
     'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
 });
 const TO_CPU =
-  'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()).';
+  'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()). On the GPU, a slice keeps its whole tensor: clone() it.';
 const NO_GRAD =
   'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.';
 

@@ -37,6 +37,8 @@ export const FrameRole = {
   Copied: 131072,
   /** A convolution's forward, which gives cuDNN a workspace. */
   Convolution: 262144,
+  /** Makes the caches, and whatever else goes with them. */
+  CacheSetup: 524288,
 } as const;
 
 const F = FrameRole;
@@ -91,11 +93,8 @@ const CLASS_RULES: readonly Rule[] = [
   [F.Cache, /(^|[\\/])(cache_utils|static_cache|(\w*_)?kv_?(cache|pool|buffer)\w*)\.py$/i],
   // SGLang's memory pools.
   [F.Cache, /(^|[\\/])mem_cache[\\/]/],
-  [
-    F.Cache,
-    undefined,
-    /kv_?(cache|pool|buffer)|_allocate_kv|^_?(setup|init|make|allocate)_caches?$/i,
-  ],
+  [F.Cache, undefined, /kv_?(cache|pool|buffer)|_allocate_kv/i],
+  [F.CacheSetup, undefined, /^_?(setup|init|make|allocate)_caches?$/i],
   [F.Recompute, /(^|[\\/])torch[\\/]utils[\\/]checkpoint\.py$/],
   [F.StateInit, undefined, /^_?(init_group|init_state|state_init|init_param_state)$/],
   [
@@ -193,7 +192,8 @@ const SCOPED =
   F.Cache |
   F.Gathered |
   F.Copied |
-  F.Convolution;
+  F.Convolution |
+  F.CacheSetup;
 const INHERITED = F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
@@ -218,9 +218,9 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   let bits = above & INHERITED;
   const isCode = (own & (F.User | F.ModuleCall)) !== 0;
   // What sets caches up calls their constructors: setup_caches → KVCache.__init__.
-  const isCacheMade = (own & F.Constructor) !== 0 && (above & F.Cache) !== 0;
-  const called = isCacheMade ? own | F.Cache : own;
-  if (isCode) bits &= ~(SCOPED & ~called);
+  const isCacheMade = (own & F.Constructor) !== 0 && (above & F.CacheSetup) !== 0;
+  if (isCode) bits &= ~(SCOPED & ~own);
+  if (isCacheMade) bits |= F.Cache;
   // A collective's setup allocates for the collective, except for the parameters that it takes over.
   if ((own & F.Building) !== 0) bits &= ~F.Collective;
   // Once a module is called, it is no longer being built.
@@ -233,7 +233,7 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   if ((own & F.Engine) !== 0 && (own & F.Python) !== 0) bits &= ~F.Recompute;
   if (isCalledByEngine || (own & F.Engine) !== 0) bits |= F.Autograd;
   // A cache has a constructor too. What that calls may still build a module.
-  if ((called & F.Cache) !== 0) return bits & ~F.Building;
+  if (isCacheMade || (own & F.Cache) !== 0) return bits & ~F.Building;
   if ((own & F.Constructor) === 0) return bits;
   // A forward pass may make objects too, which are not the model: `corr = CorrBlock(f1, f2)`.
   return (bits & FORWARD) === 0 ? bits | F.Building : (bits & ~F.Building) | (above & F.Building);

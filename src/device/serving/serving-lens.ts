@@ -151,7 +151,9 @@ function wholeRunOf(context: DeviceModel) {
     if (part === 'weights') return isWeight(id) ? 'weights' : 'other';
     return part === 'batch' && lasts(id) ? 'other' : part;
   };
-  const isOfBatch = (id: AllocationIndex) => !graphPools.has(pool[id]) && partOf(id) === 'batch';
+  const first = firstPass(context, classOf);
+  const isOfBatch = (id: AllocationIndex) =>
+    replay.allocations.start[id] >= first && !graphPools.has(pool[id]) && partOf(id) === 'batch';
   return {
     pools,
     graphPools,
@@ -235,6 +237,13 @@ function offCard(context: DeviceModel) {
 }
 
 /** The most that a batch held at once, and when. */
+/** Where the model first runs: before that no batch is there, only what sets it up. */
+function firstPass({ replay }: DeviceModel, classOf: Uint8Array): EventIndex {
+  const isOfPass = (of: number) => of === MemoryClass.Activations || of === MemoryClass.Workspaces;
+  const id = classOf.findIndex(isOfPass);
+  return id < 0 ? 0 : replay.allocations.start[id];
+}
+
 function largestBatch(
   { replay, trace }: DeviceModel,
   isOfBatch: (id: AllocationIndex) => boolean,

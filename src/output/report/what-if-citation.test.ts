@@ -30,7 +30,7 @@ test.each([
   // Fragmented: the failed request would have fit.
   [
     'oom_fragmented',
-    'would have served the request that failed under the recorded limit of at least 6.00 GiB, reserving 2.64 GiB; what came next is not in the recording',
+    "would have served the request that failed under this process's limit of at least 6.00 GiB, reserving 2.64 GiB; what came next is not in the recording",
   ],
 ])('%s with expandable segments', (capture, expected) => {
   expect(sentence(capture, EXPANDABLE, 'recorded')).toBe(expected);
@@ -44,7 +44,7 @@ test('says if a setting must release the cache again and again', () => {
 
 test('a request that is too large fails under any setting', () => {
   expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
-    /^would have run out of memory under the recorded limit of at least 11\.88 GiB too, at event [\d,]+$/,
+    /^would have run out of memory under this process's limit of at least 11\.88 GiB too, at event [\d,]+$/,
   );
 });
 

@@ -44,11 +44,11 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
   return `${servedSentence(result, recorded)}${cost}; ${AFTER_OOM}`;
 }
 
-/** ' under the recorded limit of at least 6.00 GiB', ' under a limit of 7.35 GiB' */
+/** " under this process's limit of at least 6.00 GiB", ' under a limit of 7.35 GiB' */
 function underText({ limitBytes }: WhatIfResult, { limit }: Recorded): string {
   if (limitBytes === undefined) return '';
   return limit?.likelyBytes === limitBytes
-    ? ` under the recorded limit of at least ${formatBytes(limitBytes)}`
+    ? ` under this process's limit of at least ${formatBytes(limitBytes)}`
     : ` under a limit of ${formatBytes(limitBytes)}`;
 }
 

@@ -26,8 +26,8 @@ it('ends no run that broke off on a GPU, and says what is unknown after it', asy
   const chosen = screen.getByRole('region', { name: 'Chosen setting' });
   expect(chosen.textContent).toContain('what came next is not in the recording');
   // Each claim says for which limit it is.
-  expect(chosen.textContent).toContain('under the recorded limit of at least 6.00 GiB');
-  expect(screen.getByText(/with the recorded limit of at least 6\.00 GiB/)).toBeDefined();
+  expect(chosen.textContent).toContain("under this process's limit of at least 6.00 GiB");
+  expect(screen.getByText(/with this process's limit of at least 6\.00 GiB/)).toBeDefined();
   expect(screen.getByRole('option', { name: 'as recorded: at least 6.00 GiB' })).toBeDefined();
 });
 

@@ -119,7 +119,9 @@ function Runs() {
 function memoryText(limit: Limit, recorded: RecordedRun): string {
   if (typeof limit === 'number') return formatBytes(limit);
   const bytes = limit === 'recorded' ? recorded.limit?.likelyBytes : undefined;
-  return bytes === undefined ? 'no limit' : `the recorded limit of at least ${formatBytes(bytes)}`;
+  return bytes === undefined
+    ? 'no limit'
+    : `this process's limit of at least ${formatBytes(bytes)}`;
 }
 
 /** A recorded limit is known once the first run begins. */
