@@ -13,12 +13,13 @@ import { pinningSites, type SegmentState, segmentsAt } from './free-space.ts';
 import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { linesOfPools } from './private-pools.ts';
-import { endOfRepetition, rateOf } from './repetitions.ts';
-import { replacedAt } from './replacements.ts';
+import { endOfRepetition, unitBetween } from './repetitions.ts';
+import { type Replaced, replacedAt } from './replacements.ts';
 import {
   type Account,
   type AccountEntry,
   type EntryKind,
+  type EntryRate,
   isKept,
   type MomentWhy,
 } from './types.ts';
@@ -150,15 +151,19 @@ function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIn
   }));
 }
 
-/** Average bytes that a tensor has beyond the one it replaced. */
-function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt>) {
-  const { stack, sizeBytes } = context.input.replay.allocations;
+/** Average bytes that the tensors of a repetition have, all together, beyond those they replaced. */
+function growthRate(context: AnalysisInput, chains: readonly Replaced[]): EntryRate | undefined {
+  const { start, stack, sizeBytes } = context.input.replay.allocations;
   const [longest] = [...chains].sort((a, b) => b.links.length - a.links.length);
   const { id, links } = longest;
-  const rate = rateOf(context, [...links].reverse(), stack[id]);
   const first = links[links.length - 1];
-  const bytes = Math.round((sizeBytes[id] - sizeBytes[first]) / links.length);
-  return rate && { ...rate, bytes, steps: links.length, isMean: false, varies: false };
+  const unit = unitBetween(context, stack[id], [start[first], start[id]], links.length);
+  if (unit === undefined) return undefined;
+  const bytes = sumBy(chains, (chain) => {
+    const oldest = chain.links[chain.links.length - 1];
+    return (sizeBytes[chain.id] - sizeBytes[oldest]) / chain.links.length;
+  });
+  return { bytes: Math.round(bytes), steps: links.length, unit, isMean: false, varies: false };
 }
 
 /** The user's lines that hold the most bytes, largest first; none if most of the bytes are of no line, as in backward. */

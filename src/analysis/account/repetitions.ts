@@ -54,6 +54,30 @@ export function rateOf(
   return { bytes, steps, unit: unitOf(context, sequence), isMean: varies, varies };
 }
 
+/** How many repetitions a link may take, on average, to be one of each. */
+const MOST_A_LINK = 1.5;
+
+/**
+ * What is repeated about as often as something happened between two events, the innermost loop first: 'step', 'iteration
+ * in generate'.
+ */
+export function unitBetween(
+  context: AnalysisInput,
+  stack: StackIndex,
+  [from, to]: readonly [EventIndex, EventIndex],
+  times: number,
+): string | undefined {
+  const awayFromOne = (sequence: StepSequence) =>
+    Math.abs(Math.log((stepAt(sequence, to) - stepAt(sequence, from)) / times));
+  const innermost = loopAround(context, stack);
+  const loops = innermost === undefined ? [] : [innermost];
+  const [closest] = [...loops, ...context.stepSequences].sort(
+    (a, b) => Math.round(10 * awayFromOne(a)) - Math.round(10 * awayFromOne(b)),
+  );
+  if (closest === undefined || awayFromOne(closest) > Math.log(MOST_A_LINK)) return undefined;
+  return unitOf(context, closest);
+}
+
 /** Whether it outlived the repetition after its own. One that is running, or just ended, still holds what it will free. */
 function isLeft({ input }: AnalysisInput, id: AllocationIndex, sequence: StepSequence): boolean {
   const { start, freeRequested } = input.replay.allocations;

@@ -28,7 +28,7 @@ const ENTRIES = {
   'kv-cache': 'KV cache and growing state',
   kept: 'kept tensors',
   'kept-graph': 'kept autograd graphs',
-  growing: 'a tensor replaced by larger ones',
+  growing: 'tensors replaced by larger ones',
   unknown: 'unknown',
   'pending-free': 'freed, waiting for a stream',
   gaps: 'gaps between blocks',

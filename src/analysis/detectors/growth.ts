@@ -53,7 +53,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
     );
   }
   if (replay.recording === 'truncated') {
-    const reason = `${replay.recordingReason} In the ${plural(steps, 'step')} that are left nothing grows`;
+    const reason = `${replay.recordingReason} In the ${plural(steps, 'step')} that are left no line keeps more and more tensors`;
     return cannotTell(`${reason}, but slow growth before them cannot be seen.`);
   }
   return clear(

@@ -21,7 +21,7 @@ import { sleepSigns } from '../../device/serving/sleep.ts';
 import { segmentsAt, strandedBytes } from '../account/free-space.ts';
 import { peakAfter } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
-import { type Account, entryLabel, isFree } from '../account/types.ts';
+import { type Account, entryLabel, isFree, sumOf } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
@@ -39,6 +39,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
       ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
       : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
+    ...emptyText(known, diagnosis),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
@@ -109,6 +110,24 @@ function privateText({ context }: Case): string[] {
   const used = bytes - sumBy(own, ({ freeBytes }) => freeBytes);
   return [
     `${formatBytes(bytes)} of the ${formatBytes(all)} reserved at the end is in private pools (CUDA graphs, MemPools), ${formatBytes(used)} of it in use: nothing else can use the rest while they exist.`,
+  ];
+}
+
+/** Of what is reserved: more than what a step leaves behind for the next. */
+const EMPTY_SHARE = 0.5;
+const EMPTY_BYTES = 2 ** 30;
+
+/** '38.27 GiB of the 41.92 GiB reserved is in empty segments: …' */
+function emptyText({ account }: Case, { cause }: Diagnosis): string[] {
+  const bytes = sumOf(account, ['cached']);
+  const isMost = bytes >= EMPTY_BYTES && bytes >= EMPTY_SHARE * account.reservedBytes;
+  if (!isMost || cause === 'fragmentation' || cause === 'pools') return [];
+  const why =
+    cause === 'growing'
+      ? 'each larger tensor needs a new one, because it fits in none of the old. With expandable_segments:True they grow together'
+      : 'PyTorch keeps them for requests that fit in them, and gives them back when memory runs short';
+  return [
+    `${formatBytes(bytes)} of the ${formatBytes(account.reservedBytes)} reserved ${WHEN[account.moment.why]} is in empty segments: ${why}.`,
   ];
 }
 

@@ -109,7 +109,8 @@ const soFarText = ({ failure }: Case): string =>
 const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
   kept: (size) => `${size} of tensors are kept`,
   'kept-graph': (size) => `${size} of autograd graphs are kept`,
-  growing: (size) => `a tensor of ${size} is replaced by larger ones`,
+  growing: (size, { account }) =>
+    `${replacedText(account.entries.find(({ kind }) => kind === 'growing')?.count ?? 1, size)} replaced by larger ones`,
   fragmentation: (size, { failure }) =>
     failure === undefined
       ? `fragmentation: ${size} was reserved and never needed`
@@ -251,6 +252,10 @@ export const WHEN = {
   cursor: 'at the cursor',
 } as const;
 
+/** 'a tensor of 1.43 GiB is', '12 tensors, 2.36 GiB in all, are' */
+const replacedText = (count: number, size: string): string =>
+  count === 1 ? `a tensor of ${size} is` : `${formatCount(count)} tensors, ${size} in all, are`;
+
 /** Replays write to what is free in a graph's pool, so the pool stays as large as the capture was. */
 function poolsClause({ known, diagnosis }: Figures, at: string | undefined): string {
   const { count, largestBytes } = poolsOfGraphs(known.context);
@@ -266,10 +271,11 @@ function growingClause(
   at: string | undefined,
 ): string {
   const where = at ?? 'a line without a recorded stack';
+  const { count = 1 } = diagnosis.entry ?? {};
   const who =
     diagnosis.pattern === 'evaluation-gathers'
       ? `the evaluation called at ${where} gathers its outputs on the GPU`
-      : `${where} replaces a tensor by a larger one again and again`;
+      : `${where} replaces ${count === 1 ? 'a tensor by a larger one' : `${formatCount(count)} tensors by larger ones`} again and again`;
   const next =
     known.failure === undefined
       ? ''

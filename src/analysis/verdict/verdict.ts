@@ -74,7 +74,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
       isCapped: known.failure?.judged.isCapped ?? false,
       also: alsoOf(figures),
       lines,
-      does: share === undefined || does !== DOES['allocated at'] ? does : allocatesText(share),
+      does: share !== undefined && OF_SHARE.includes(does) ? allocatesText(share) : does,
       holder: holder?.text,
       advice: remediesFor(known, diagnosis, savedBytes),
       forecast,
@@ -84,6 +84,9 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
     steps: stepMarks(context),
   };
 }
+
+/** What the first line does is then said with how much of it. */
+const OF_SHARE: readonly string[] = [DOES['allocated at'], DOES['held by']];
 
 /** How much of the cause its first line allocated; undefined if the cause is no live tensors or has no line. */
 function shareFor({ context, account }: Case, { cause, entry, lines: [line] }: Diagnosis) {
