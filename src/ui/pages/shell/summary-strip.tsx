@@ -41,8 +41,12 @@ export function SummaryStrip() {
   );
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last figure is dropped first: a recording that is not whole shows in the peak's ≥ and in the notes. */}
-      <Stats stats={[oom, first, recording]} />
+      {/* The last figure is dropped first: of a recording that is not whole, what it can't tell. */}
+      <Stats
+        stats={
+          isCut(shown) && oom.tone === undefined ? [recording, first, oom] : [oom, first, recording]
+        }
+      />
       <Popover
         className="summary-all"
         button={(id) => (

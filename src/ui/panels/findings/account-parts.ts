@@ -178,8 +178,9 @@ function useMomentOfVerdict(judgement: Judgement | undefined): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each device of each file opens once
   useEffect(() => view.opensAt(view.getState().view.cursor), [view, device]);
   useEffect(() => {
-    if (judgement === undefined || judgement.verdict.cause === 'fragmentation') return;
+    if (judgement === undefined) return;
     const { why, event } = judgement.account.moment;
+    if (judgement.verdict.cause === 'fragmentation' && why !== 'oom') return;
     const { opening, view: now } = view.getState();
     if (why === 'end' || event < 0 || opening !== openingCursor(device)) return;
     view.opensAt(event);

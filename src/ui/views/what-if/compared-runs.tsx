@@ -68,10 +68,12 @@ interface NothingToChangeProps {
 
 /** For a run that no setting needs to help. */
 export function NothingToChange({ isOpen, onToggle }: NothingToChangeProps) {
-  const { bytes, share } = reservedOverhead(useDevice().device.peaks, 0);
+  const { peaks, recording } = useDevice().device;
+  const { bytes, share } = reservedOverhead(peaks, 0);
+  const left = recording === 'complete' ? '' : 'in what is left of the recording, ';
   return (
     <p className="whatif-headline">
-      <strong>No setting needs changing:</strong> no recorded request failed, and only{' '}
+      <strong>No setting needs changing:</strong> {left}no request failed, and only{' '}
       {formatBytes(bytes)} ({formatPercent(share)}) of what PyTorch reserved was never needed.{' '}
       <Button className="link" aria-expanded={isOpen} onClick={onToggle}>
         {isOpen ? 'Hide the settings' : 'Compare settings'}
