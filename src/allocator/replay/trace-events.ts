@@ -105,11 +105,13 @@ export function findRetriedOoms(
   return found;
 }
 
+/** The OOM events that reached the program as errors. */
 export function failedOoms(
   trace: Pick<DeviceTrace, 'events'>,
   replay: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
+  siteOf: SiteOf,
 ): EventIndex[] {
-  const retried = findRetriedOoms(trace, replay);
+  const retried = findRetriedOoms(trace, replay, siteOf);
   return eventsOf(trace.events, TraceAction.Oom).filter((event) => !retried.has(event));
 }
 

@@ -28,7 +28,7 @@ export function isCaught({ input, classifier }: AnalysisInput, event: EventIndex
 
 /** OOMs that reached the program as errors, in order. */
 export const seenOoms = ({ input }: AnalysisInput): readonly EventIndex[] =>
-  failedOoms(input.trace, input.replay);
+  failedOoms(input.trace, input.replay, input.stacks.siteOf);
 
 /** The OOM that ended the program, if any. */
 export function fatalOom(context: AnalysisInput): EventIndex | undefined {

@@ -1,6 +1,5 @@
 /** Builds a device's profile for a comparison, in two passes over the allocations. */
 
-import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { perCounter } from '../../allocator/replay/types.ts';
 import { addUp, getOrMake, memoized, sumBy, weakMemoized } from '../../base/collections.ts';
 import { classify } from '../../device/classes/classify.ts';
@@ -15,6 +14,7 @@ import {
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
 import { accountAt } from '../account/account.ts';
+import { seenOoms } from '../account/moment.ts';
 import { type EntryKind, isFree } from '../account/types.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Moment, SideFrame } from './types.ts';
@@ -53,7 +53,7 @@ export function buildProfile(device: DeviceModel, { file, deviceIndex, at }: Pro
     peak: perCounter((name) => replay.peaks[name].bytes),
     recording: replay.recording,
     settings: snapshot.settings,
-    ooms: failedOoms(trace, replay).length,
+    ooms: seenOoms(analysis).length,
     sites: sitesAt(device, tree, event),
     entries: entriesAt(device, analysis, event),
     /** The whole card then, if a ledger was recorded. */

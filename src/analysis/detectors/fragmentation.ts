@@ -66,7 +66,7 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   if (overhead.severity === 'none') {
     const between = reservedOverhead(replay.peaks, 0);
     return clear(
-      `${replay.recording === 'truncated' ? 'In what is left, reserved' : 'reserved'} at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: the peaks are ${formatBytes(between.bytes)} (${formatPercent(between.share)}) apart, which does not count as fragmentation.`,
+      `${replay.recording === 'truncated' ? 'In what is left, reserved' : 'reserved'} at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: the peaks are ${formatBytes(between.bytes)} (${formatPercent(between.share)}) apart${ooms.length > 0 ? '. What was free when memory ran out is judged with the OOM' : ', as they are in most programs'}.`,
     );
   }
   const before = replay.start.reservedBytes;

@@ -1,11 +1,10 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 
-import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import { peakWithout } from '../account/moment.ts';
+import { peakWithout, seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
@@ -41,6 +40,8 @@ const GRAPH_SHARE = 0.4;
 /** Fewer are enough if they have half of the bytes: a pass may make many small temporaries. */
 const FEW_SHARE = 0.25;
 const MIN_RUNS = 2;
+/** Of the peak: from here on a single pass counts too. */
+const LARGE_SHARE = 0.25;
 /** Share of a call's passes: if nearly all had their backward, the rest are not an evaluation. */
 const MIN_RUNS_SHARE = 0.1;
 /** Share of the peak: less is not worth a code change. */
@@ -98,7 +99,7 @@ function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): strin
   const judged = runs.filter((run) => !run.isCutOff || (run.oom === undefined && !keepsGraph(run)));
   const kept = judged.filter(keepsGraph);
   // After an OOM, the last one's own backward may have been cut off.
-  const ooms = failedOoms(context.input.trace, context.input.replay);
+  const ooms = seenOoms(context);
   const isOver = (run: ForwardRun) => run !== runs.at(-1) || ooms.length === 0;
   const staying = kept.filter((run) => isOver(run) && staysToTheEnd(context, run)).length;
   const failed = runs.filter(({ oom }) => oom !== undefined).length;
@@ -130,11 +131,16 @@ function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes, output }: Fo
   return sumBy(left, (id) => sizeBytes[id]) > (keptBytes - (sizeBytes[output] ?? 0)) / 2;
 }
 
-function keepsGraph({ keptCount, allocations, keptBytes, bytes }: ForwardRun): boolean {
+function keepsGraph(run: ForwardRun): boolean {
+  const { keptCount, allocations, keptBytes, bytes } = run;
   if (keptCount < MIN_ALLOCATIONS / 2) return false;
   const isMostOfBytes = keptCount >= FEW_SHARE * allocations && keptBytes >= bytes / 2;
-  return keptCount >= GRAPH_SHARE * allocations || isMostOfBytes;
+  return keptCount >= GRAPH_SHARE * allocations || isMostOfBytes || isUsedInBackward(run);
 }
+
+/** Whatever else the pass made: a backward came at once, and what was kept lived until then. */
+const isUsedInBackward = (run: ForwardRun): boolean =>
+  run.ownBackward !== undefined && !isMostlyUnused(run);
 
 const isUnusedGraph = (run: ForwardRun): boolean =>
   keepsGraph(run) && !run.isCutOff && isMostlyUnused(run);
@@ -164,11 +170,21 @@ interface UnusedGraphs extends ReturnType<typeof highestAtOnce> {
   readonly graph: readonly KeptTensor[];
 }
 
+/** A test after training may be a single pass; what an error drops is no test. */
+function isLargeAlone(context: AnalysisInput, own: readonly ForwardRun[]): boolean {
+  const [only, ...others] = own;
+  const peak = context.input.replay.peaks.allocatedBytes.bytes;
+  if (others.length > 0 || seenOoms(context).length > 0) return false;
+  return isUnusedGraph(only) && only.keptBytes >= LARGE_SHARE * peak;
+}
+
 /** By call, without those that have too few such passes. */
 export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
   return [...byCall(context.once(evidentRuns))].flatMap(([call, own]) => {
     const unused = own.filter(isUnusedGraph);
-    const isRare = unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length);
+    const isRare =
+      unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length) &&
+      !isLargeAlone(context, own);
     if (isRare || isUnderNoGrad(context, call)) return [];
     // If no pass had a backward, the cut-off one would not have had one either.
     const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
@@ -182,7 +198,7 @@ export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
 
 function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFinding {
   const { call, own, runs, graph, bytes, event, ids } = graphs;
-  const { trace, replay } = context.input;
+  const { replay } = context.input;
   const { sizeBytes, start } = replay.allocations;
   const peak = replay.peaks.allocatedBytes.bytes;
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
@@ -195,7 +211,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     );
   // Graphs that are dropped one by one, as in an evaluation or a target network with a detached output, do no harm as
   // long as one of them fits.
-  const isShort = bytes >= PILED_UP * largest.keptBytes || failedOoms(trace, replay).length > 0;
+  const isShort = bytes >= PILED_UP * largest.keptBytes || seenOoms(context).length > 0;
   const isNotable = isShort && lowersPeakBytes >= NOTABLE_SHARE * peak;
   const isSevere = last.oom !== undefined || (isNotable && lowersPeakBytes >= SEVERE_SHARE * peak);
   return findingOf(context, {
@@ -290,6 +306,8 @@ function failedEvaluation(
  */
 function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: number) => boolean {
   const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
+  // Of a single pass nothing shows what a second one would not make.
+  if (runs.length < 2) return () => false;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
   const isRepeated = new Set(runs.slice(1).flatMap((run) => idsOf(run).map(key)));
   const [first, second] = runs.slice(0, 2).map((run) => groupBy(idsOf(run), (id) => stack[id]));

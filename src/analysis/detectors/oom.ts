@@ -8,11 +8,11 @@
  *   train.py:601   loss = F.cross_entropy(logits, y)         2.00 GiB    ← named
  *   backward       requests 2.00 GiB, and there is no room
  */
-import { findRetriedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
-import { highest } from '../../base/extremes.ts';
+import { highest, lowest } from '../../base/extremes.ts';
 import {
   formatBytes,
   formatCount,
@@ -23,7 +23,7 @@ import {
 import type { FrameView } from '../../device/model/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { largestGaps, segmentsAt } from '../account/free-space.ts';
-import { isCaught, judgeOomAt } from '../account/moment.ts';
+import { isCaught, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
@@ -72,8 +72,8 @@ export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
       ? cannotTell(`${replay.recordingReason} No OOM is among the events that are left.`)
       : clear('No OOM event in the trace.');
   }
-  const retried = findRetriedOoms(context.input.trace, replay);
-  const failures = ooms.filter((event) => !retried.has(event));
+  const failures = seenOoms(context);
+  const retried = ooms.filter((event) => !failures.includes(event));
   // A request that was caught and repeated many times is one finding, placed at its last time.
   const { stack } = context.input.trace.events;
   const requests = groupBy(failures.slice(-MAX_OOMS), (event) =>
@@ -82,7 +82,7 @@ export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
   const findings = [...requests.values()].map((times) =>
     oomFinding(context, times, failures.length),
   );
-  if (retried.size > 0) findings.push(retriedOomsFinding(context, [...retried]));
+  if (retried.length > 0) findings.push(retriedOomsFinding(context, retried));
   return { status: 'found', findings };
 }
 
@@ -108,7 +108,7 @@ function oomFinding(
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${often}${requesterText(origin, where, formatBytes(requestedBytes))}`,
+        `${often}${requesterText(origin, where, rangeText(times.map((one) => events.sizeBytes[one])))}`,
         sentenceCase(verdict.text),
         ...(verdict.limit === undefined ? [] : [verdict.limit]),
       ].join(' '),
@@ -149,6 +149,12 @@ function disproofOf({ input }: AnalysisInput, cause: OomVerdict['cause']): strin
   return simulated === undefined
     ? 'The same run passes with expandable_segments:True: then gaps mattered more than this says.'
     : 'A real run with expandable_segments:True goes on well past this request, which the simulated one serves: then gaps mattered more than this says.';
+}
+
+/** '1.21 GiB'; '1.09 GiB to 1.21 GiB' if the requests differ. */
+function rangeText(sizes: readonly number[]): string {
+  const [least, most] = [lowest(sizes), highest(sizes)];
+  return least === most ? formatBytes(most) : `${formatBytes(least)} to ${formatBytes(most)}`;
 }
 
 function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {

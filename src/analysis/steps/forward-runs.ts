@@ -4,13 +4,13 @@
  * backward or until the graph is dropped.
  */
 
-import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { freesHaveStacks } from '../../device/classes/passes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 
 export interface ForwardRun {
@@ -60,8 +60,7 @@ const DROP_FREES = 8;
 export const OUTPUTS = 3;
 
 export function forwardRuns(context: AnalysisInput): ForwardRun[] {
-  const { trace, replay } = context.input;
-  const ooms = failedOoms(trace, replay);
+  const ooms = seenOoms(context);
   const runs = findRuns(context, ooms);
   measureKept(context, runs, ooms);
   return runs;
@@ -151,7 +150,8 @@ function measureKept(
     run.oom = oom < until ? oom : undefined;
     if (backward[i] < (isLastRun ? end + 1 : start[runs[i + 1].first]))
       run.ownBackward = ends[lowerBound(ends, backward[i])];
-    const isDropped = sumBy(run.kept, (id) => Number(freeRequested[id] <= end)) > run.keptCount / 2;
+    const dropped = run.kept.filter((id) => freeRequested[id] <= end);
+    const isDropped = sumBy(dropped, (id) => sizeBytes[id]) > run.keptBytes / 2;
     run.isCutOff = run.oom !== undefined || (isLastRun && backward[i] > end && !isDropped);
   });
 }
