@@ -159,7 +159,10 @@ function growthRate(context: AnalysisInput, chains: readonly Replaced[]): EntryR
   const first = links[links.length - 1];
   const unit = unitBetween(context, stack[id], [start[first], start[id]], links.length);
   if (unit === undefined) return undefined;
-  const bytes = sumBy(chains, (chain) => {
+  // While a tensor is copied into a larger one, both are live: they are one.
+  const replaced = new Set(chains.flatMap((chain) => chain.links));
+  const latest = chains.filter((chain) => !replaced.has(chain.id));
+  const bytes = sumBy(latest, (chain) => {
     const oldest = chain.links[chain.links.length - 1];
     return (sizeBytes[chain.id] - sizeBytes[oldest]) / chain.links.length;
   });
