@@ -37,6 +37,8 @@ export const FrameRole = {
   Copied: 131072,
   /** A convolution's forward, which gives cuDNN a workspace. */
   Convolution: 262144,
+  /** C++ of a graph's node that frees what it saved. */
+  Released: 524288,
 } as const;
 
 const F = FrameRole;
@@ -132,6 +134,7 @@ export function frameRoles(frame: NamedFrame, isPython: boolean): number {
 
 const ENGINE =
   /^torch::autograd::(Engine::|(generated::)?(?!Function::|PyNode::|Node::|VariableType::)\w+::apply)/;
+const RELEASED = /^torch::autograd::(generated::)?\w+::release_variables$/;
 const CPP_COLLECTIVE = /^c10d::/;
 /** cuDNN's convolutions write into tensors of their callers: what they allocate is scratch, also while they try algorithms. */
 const CPP_WORKSPACE =
@@ -156,6 +159,7 @@ function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): U
 
 function cppRoles(symbol: string): number {
   if (ENGINE.test(symbol)) return F.Engine;
+  if (RELEASED.test(symbol)) return F.Released;
   if (CPP_COLLECTIVE.test(symbol)) return F.Collective;
   return CPP_WORKSPACE.test(symbol) ? F.Workspace : 0;
 }
@@ -194,7 +198,8 @@ const SCOPED =
   F.Gathered |
   F.Copied |
   F.Convolution;
-const INHERITED = F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute;
+const INHERITED =
+  F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute | F.Released;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
   const { length, frame, parent } = source.stacks;
