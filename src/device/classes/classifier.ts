@@ -33,6 +33,12 @@ const MANY_BEFORE = 4;
 const MOST_STEPS_OF_A_TURN = 4;
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
+/** What a line made and nothing kept. */
+const FREED: ReadonlySet<Evidence> = new Set([
+  Evidence.ForwardFreed,
+  Evidence.ForwardDropped,
+  Evidence.HostFreed,
+]);
 
 export class Classifier {
   readonly classOf: Uint8Array;
@@ -87,7 +93,7 @@ export class Classifier {
       while (this.#step < stepEnds.length && stepEnds[this.#step] < start[id]) this.#step++;
       const evidence = this.#decide(id);
       this.#set(id, evidence);
-      if (evidence === Evidence.ForwardFreed) this.#freed.add(stack[id]);
+      if (FREED.has(evidence)) this.#freed.add(stack[id]);
       else if (evidence !== Evidence.FreedEarlier) this.#lasting.add(stack[id]);
       if (MODEL.has(this.classOf[id])) this.#modelSizes.add(requestedBytes[id]);
       const isJudged = this.#step + KEPT_STEPS <= stepEnds.length;
@@ -210,8 +216,16 @@ export class Classifier {
   #freedInForward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, start } = this.#table;
     const isScratch = freeRequested[id] === start[id] + 1;
-    const isWorkspace = isScratch && (hints & FrameRole.Convolution) !== 0;
-    return isWorkspace ? Evidence.ConvolutionFreed : Evidence.ForwardFreed;
+    if (isScratch && (hints & FrameRole.Convolution) !== 0) return Evidence.ConvolutionFreed;
+    if (freeRequested[id] <= this.#runEnd(id) || this.#goesInReturn(id))
+      return Evidence.ForwardFreed;
+    const isGraph = (this.#roles.hints[this.#freedBy(id)] & FrameRole.Released) !== 0;
+    return isGraph ? Evidence.GraphFreed : Evidence.ForwardDropped;
+  }
+
+  /** Last allocation of the forward pass that allocated it. */
+  #runEnd(id: AllocationIndex): EventIndex {
+    return this.#runs.end[this.#runs.before[id]] ?? this.#last;
   }
 
   /** The row of the roles for the code that freed it; that of no stack if unknown. */
@@ -304,9 +318,8 @@ export class Classifier {
   #withoutBackward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, start, stack } = this.#table;
     const free = freeRequested[id];
-    const runEnd = this.#runs.end[this.#runs.before[id]] ?? this.#last;
     const isInstant = free - start[id] <= INSTANT_EVENTS;
-    const isShort = this.#isShort(id) || free <= runEnd || this.#goesInReturn(id);
+    const isShort = this.#isShort(id) || free <= this.#runEnd(id) || this.#goesInReturn(id);
     if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     if ((hints & FrameRole.Cache) !== 0 && !isInstant) return this.#keptOver(id, hints);
     if (isShort) return this.#freedInForward(id, hints);
@@ -373,10 +386,10 @@ export class Classifier {
     if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
     if (first > this.#last) return Evidence.None;
     if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
-    if (isEarly) return isLong ? Evidence.BeforeFirstStep : Evidence.ForwardFreed;
+    if (isEarly) return isLong ? Evidence.BeforeFirstStep : Evidence.HostFreed;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
     const isUnread = (this.#runs.begin[this.#runs.before[id]] ?? NEVER - 1) >= free;
-    if (free < begin && (isUnread || this.#isShort(id))) return Evidence.ForwardFreed;
+    if (free < begin && (isUnread || this.#isShort(id))) return Evidence.HostFreed;
     if (this.#isFreedInBackward(id)) return Evidence.FreedInBackward;
     if ((begin === NEVER || free < begin) && this.#isGathered(id)) return this.#keptOver(id, hints);
     if (this.#isKept(id) && !this.#isOfThisTurn(id)) {

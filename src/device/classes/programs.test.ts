@@ -496,3 +496,50 @@ describe('a sampling loop that runs out of memory within a pass', () => {
     expect(classes.slice(0, 5)).toEqual(Array(5).fill('kept'));
   });
 });
+
+describe('what a validation without no_grad() makes', () => {
+  /** As the loss goes, when the function that held it returns. */
+  const RELEASE = [
+    {
+      name: 'torch::autograd::generated::ReluBackward0::release_variables()',
+      filename: '',
+      line: 0,
+    },
+    { name: 'torch::autograd::deleteNode(torch::autograd::Node*)', filename: '', line: 0 },
+    at(60),
+  ];
+
+  function evidenceOf(freedBy: readonly (typeof RELEASE)[number][]) {
+    const program = new Program();
+    train(program);
+    const scratch = program.alloc(9 * MiB, forwardAt(40));
+    const relu = program.alloc(7 * MiB, forwardAt(40));
+    program.freeAt([inTorch('nn/modules/module.py', '_call_impl'), at(40)], scratch);
+    program.work(1, forwardAt(40));
+    const local = program.alloc(3 * MiB, [at(50)]);
+    program.work(4, [at(50)]);
+    program.freeAt([at(50)], local);
+    program.freeAt(freedBy, relu);
+    train(program);
+    const context = program.context();
+    const found = classify(context);
+    return idsOf(program, [scratch, relu, local]).map((id) => evidenceAt(found, id));
+  }
+  const [freed, dropped, local] = [
+    'it was allocated in the forward pass, and freed before that was over',
+    'it was allocated in the forward pass, and freed after it, before any backward pass',
+    'it was allocated outside of modules, and freed soon or before the next pass',
+  ];
+
+  it('was kept by its graph, if the node that saved it freed it', () => {
+    expect(evidenceOf(RELEASE)).toEqual([
+      freed,
+      'it was allocated in the forward pass, and kept by its graph, which was freed without a backward pass',
+      local,
+    ]);
+  });
+
+  it('was freed after its pass, if nothing tells what held it', () => {
+    expect(evidenceOf([at(60)])).toEqual([freed, dropped, local]);
+  });
+});

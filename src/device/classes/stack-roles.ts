@@ -39,6 +39,8 @@ export const FrameRole = {
   Convolution: 262144,
   /** Makes the caches, and whatever else goes with them. */
   CacheSetup: 524288,
+  /** C++ of a graph's node that frees what it saved. */
+  Released: 1048576,
 } as const;
 
 const F = FrameRole;
@@ -131,6 +133,7 @@ export function frameRoles(frame: NamedFrame, isPython: boolean): number {
 
 const ENGINE =
   /^torch::autograd::(Engine::|(generated::)?(?!Function::|PyNode::|Node::|VariableType::)\w+::apply)/;
+const RELEASED = /^torch::autograd::(generated::)?\w+::release_variables$/;
 const CPP_COLLECTIVE = /^c10d::/;
 /** cuDNN's convolutions write into tensors of their callers: what they allocate is scratch, also while they try algorithms. */
 const CPP_WORKSPACE =
@@ -155,6 +158,7 @@ function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): U
 
 function cppRoles(symbol: string): number {
   if (ENGINE.test(symbol)) return F.Engine;
+  if (RELEASED.test(symbol)) return F.Released;
   if (CPP_COLLECTIVE.test(symbol)) return F.Collective;
   return CPP_WORKSPACE.test(symbol) ? F.Workspace : 0;
 }
@@ -194,7 +198,8 @@ const SCOPED =
   F.Copied |
   F.Convolution |
   F.CacheSetup;
-const INHERITED = F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute;
+const INHERITED =
+  F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute | F.Released;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
   const { length, frame, parent } = source.stacks;

@@ -32,7 +32,7 @@ const CLASSES = {
   Temporaries: [
     'temporaries',
     'temporaries',
-    'Scratch memory of a pass, freed before the pass is over.',
+    'Scratch memory, freed before its pass is over or before a backward pass could use it.',
   ],
   Inputs: [
     'inputs',
@@ -182,6 +182,18 @@ const EVIDENCE = {
   FreedEarlier: [
     Temporaries,
     'what the same line allocated before was freed before its pass was over, and this pass breaks off',
+  ],
+  ForwardDropped: [
+    Temporaries,
+    'it was allocated in the forward pass, and freed after it, before any backward pass',
+  ],
+  HostFreed: [
+    Temporaries,
+    'it was allocated outside of modules, and freed soon or before the next pass',
+  ],
+  GraphFreed: [
+    Activations,
+    'it was allocated in the forward pass, and kept by its graph, which was freed without a backward pass',
   ],
 } as const;
 
