@@ -147,8 +147,15 @@ function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIn
     ),
     all: chains.flatMap(({ made }) => made),
     rate: growthRate(context, chains),
+    tensors: latestOf(chains).length,
     isGrowing: true,
   }));
+}
+
+/** While a tensor is copied into a larger one, both are live: they are one. */
+function latestOf(chains: readonly Replaced[]): Replaced[] {
+  const replaced = new Set(chains.flatMap((chain) => chain.links));
+  return chains.filter((chain) => !replaced.has(chain.id));
 }
 
 /** Average bytes that the tensors of a repetition have, all together, beyond those they replaced. */
@@ -159,10 +166,7 @@ function growthRate(context: AnalysisInput, chains: readonly Replaced[]): EntryR
   const first = links[links.length - 1];
   const unit = unitBetween(context, stack[id], [start[first], start[id]], links.length);
   if (unit === undefined) return undefined;
-  // While a tensor is copied into a larger one, both are live: they are one.
-  const replaced = new Set(chains.flatMap((chain) => chain.links));
-  const latest = chains.filter((chain) => !replaced.has(chain.id));
-  const bytes = sumBy(latest, (chain) => {
+  const bytes = sumBy(latestOf(chains), (chain) => {
     const oldest = chain.links[chain.links.length - 1];
     return (sizeBytes[chain.id] - sizeBytes[oldest]) / chain.links.length;
   });

@@ -25,7 +25,8 @@ import { linesFrom, type Places, placesOf } from './places.ts';
 import { isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
-export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
+export interface Draft
+  extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing' | 'tensors'> {
   readonly ids: readonly AllocationIndex[];
   /** The cohort's allocations over the whole run, freed ones included; undefined if the entry is no cohort. */
   readonly all: readonly AllocationIndex[] | undefined;

@@ -81,6 +81,8 @@ export interface AccountEntry {
   readonly bytes: number;
   /** Blocks; of free memory, ranges. */
   readonly count: number;
+  /** Of tensors replaced by larger ones: how many, where a copy in progress and what it copies are one. */
+  readonly tensors?: number;
   /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
   /** Of cohorts: ' and 2 other lines', if the first line allocated less than nearly all of it. */

@@ -110,7 +110,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) =>
   kept: (size) => `${size} of tensors are kept`,
   'kept-graph': (size) => `${size} of autograd graphs are kept`,
   growing: (size, { account }) =>
-    `${replacedText(account.entries.find(({ kind }) => kind === 'growing')?.count ?? 1, size)} replaced by larger ones`,
+    `${replacedText(account.entries.find(({ kind }) => kind === 'growing')?.tensors ?? 1, size)} replaced by larger ones`,
   fragmentation: (size, { failure }) =>
     failure === undefined
       ? `fragmentation: ${size} was reserved and never needed`
@@ -271,11 +271,11 @@ function growingClause(
   at: string | undefined,
 ): string {
   const where = at ?? 'a line without a recorded stack';
-  const { count = 1 } = diagnosis.entry ?? {};
+  const { tensors = 1 } = diagnosis.entry ?? {};
   const who =
     diagnosis.pattern === 'evaluation-gathers'
       ? `the evaluation called at ${where} gathers its outputs on the GPU`
-      : `${where} replaces ${count === 1 ? 'a tensor by a larger one' : `${formatCount(count)} tensors by larger ones`} again and again`;
+      : `${where} replaces ${tensors === 1 ? 'a tensor by a larger one' : `${formatCount(tensors)} tensors by larger ones`} again and again`;
   const next =
     known.failure === undefined
       ? ''
