@@ -1,6 +1,6 @@
 /** The moment an account describes, and how much memory the process could have at most. */
 
-import { failedOoms, liveAt } from '../../allocator/replay/trace-events.ts';
+import { failedOoms } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addUp, sumBy } from '../../base/collections.ts';
@@ -81,19 +81,21 @@ export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdic
   });
 }
 
-/** The most that was allocated after an event. */
-export function peakAfter({ replay, trace }: DeviceTables, event: EventIndex): number {
-  const { allocations: table, allocationOfEvent } = replay;
+/** The most that was allocated at other times than these, each from its first to its last event; ascending. */
+export function peakOutside(
+  { replay, trace }: DeviceTables,
+  times: readonly (readonly [first: EventIndex, last: EventIndex])[],
+): number {
+  const { allocations: table, allocationOfEvent, start } = replay;
   const { action } = trace.events;
-  let bytes = sumBy([...liveAt(table, event)], (id) =>
-    table.freeRequested[id] > event ? table.sizeBytes[id] : 0,
-  );
-  let most = bytes;
-  for (let t = event + 1; t < action.length; t++) {
+  let [bytes, most, next] = [start.allocatedBytes, 0, 0];
+  for (let t = 0; t < action.length; t++) {
     const id = allocationOfEvent[t];
     if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
     else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id] ?? 0;
-    if (bytes > most) most = bytes;
+    while (next < times.length && times[next][1] < t) next++;
+    const isInside = next < times.length && times[next][0] <= t;
+    if (!isInside && bytes > most) most = bytes;
   }
   return most;
 }
