@@ -1,8 +1,9 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { groupBy, sumBy } from '../../base/collections.ts';
+import { countOne, groupBy, sumBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { Evidence } from '../../device/classes/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout, seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -15,7 +16,7 @@ import {
   sumBySite,
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { type ForwardRun, forwardRuns, idsOf } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns, idsOf, OUTPUTS } from '../steps/forward-runs.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
 export const noGrad = {
@@ -96,22 +97,9 @@ export function isInference(context: AnalysisInput, event: EventIndex): boolean 
 
 /** '9 calls of modules from your code: 8 kept a graph, and a backward followed, 1 ran out of memory.' */
 function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
-  const judged = runs.filter((run) => !run.isCutOff || (run.oom === undefined && !keepsGraph(run)));
-  const kept = judged.filter(keepsGraph);
-  // After an OOM, the last one's own backward may have been cut off.
-  const ooms = seenOoms(context);
-  const isOver = (run: ForwardRun) => run !== runs.at(-1) || ooms.length === 0;
-  const staying = kept.filter((run) => isOver(run) && staysToTheEnd(context, run)).length;
-  const failed = runs.filter(({ oom }) => oom !== undefined).length;
-  const cutOff = runs.length - judged.length - failed;
-  const parts: [count: number, text: string][] = [
-    [kept.length - staying, 'kept a graph, and a backward followed'],
-    [staying, 'kept a graph that is still there at the end, with or without a backward'],
-    [judged.length - kept.length, 'kept no graph'],
-    [failed, 'ran out of memory'],
-    [cutOff, 'came last, so a backward may have followed'],
-  ];
-  const texts = parts.flatMap(([count, text]) => (count > 0 ? `${count} ${text}` : []));
+  const counts = new Map<string, number>(Object.values(BECAME).map((text) => [text, 0]));
+  for (const run of runs) countOne(counts, BECAME[whatBecameOf(context, run, run === runs.at(-1))]);
+  const texts = [...counts].flatMap(([text, count]) => (count > 0 ? `${count} ${text}` : []));
   // What frees in between divide may be one pass: its number is not known.
   const isDivided = runs.some(({ call, first }, i) => {
     const before = runs[i - 1];
@@ -121,6 +109,37 @@ function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): strin
     ? `${plural(runs.length, 'stretch', 'stretches')} of module calls`
     : `${plural(runs.length, 'call')} of modules from your code`;
   return `${counted}: ${texts.join(', ')}.`;
+}
+
+/** What became of a pass's graph, in the order of the text. */
+const BECAME = {
+  used: 'kept a graph, and a backward followed',
+  staying: 'kept a graph that is still there at the end, with or without a backward',
+  unused: 'kept a graph that no backward used',
+  some: 'kept some tensors, with or without a graph',
+  none: 'kept no graph',
+  failed: 'ran out of memory',
+  last: 'came last, so a backward may have followed',
+} as const;
+
+function whatBecameOf(
+  context: AnalysisInput,
+  run: ForwardRun,
+  isLast: boolean,
+): keyof typeof BECAME {
+  const { evidenceOf } = context.classification;
+  const has = (evidence: Evidence) => run.kept.some((id) => evidenceOf[id] === evidence);
+  // After an OOM, the last one's own backward may have been cut off.
+  const isCutByOom = isLast && seenOoms(context).length > 0;
+  if (run.oom !== undefined) return 'failed';
+  if (run.isCutOff && keepsGraph(run)) return 'last';
+  if (keepsGraph(run) && !isCutByOom && staysToTheEnd(context, run)) return 'staying';
+  if (has(Evidence.FreedInBackward)) return 'used';
+  if (has(Evidence.GraphFreed)) return 'unused';
+  if (keepsGraph(run) && isMostlyUnused(run)) return isCutByOom ? 'failed' : 'unused';
+  if (keepsGraph(run)) return 'used';
+  const isOutput = (id: AllocationIndex) => id > run.last - OUTPUTS;
+  return isUnderNoGrad(context, run.call) || run.kept.every(isOutput) ? 'none' : 'some';
 }
 
 /** A backward followed, but it may have been of another pass. */

@@ -70,7 +70,7 @@ it('a call of the model is one pass, however many tensors its layers drop as the
 it('memories that the next call gets are no graph', () => {
   expect(detect('no-grad', evaluation({ passes: 8, keepsGraph: false }))).toEqual({
     status: 'clear',
-    checked: '8 calls of modules from your code: 8 kept no graph.',
+    checked: '8 calls of modules from your code: 8 kept some tensors, with or without a graph.',
   });
 });
 
@@ -88,4 +88,34 @@ it('a graph without backward is what was live at one moment, by call sites that 
     expect(start[id]).toBeLessThanOrEqual(moment);
     expect(freeRequested[id]).toBeGreaterThan(moment);
   }
+});
+
+it('of passes that keep little, those whose graphs a backward or nothing used are told apart', () => {
+  const RELEASE = [
+    {
+      name: 'torch::autograd::generated::ReluBackward0::release_variables()',
+      filename: '',
+      line: 0,
+    },
+    at(30),
+  ];
+  const program = new Program();
+  for (let epoch = 0; epoch < 5; epoch++) {
+    for (const line of [20, 25]) {
+      const relu = program.alloc(MIB, forwardAt(line));
+      for (let i = 0; i < 9; i++)
+        program.freeAt(forwardAt(line), program.alloc(MIB, forwardAt(line)));
+      const output = program.alloc(MIB, forwardAt(line));
+      program.work(1, [at(line + 1)]);
+      const gradient = line === 20 ? program.alloc(MIB, BACKWARD) : undefined;
+      program.freeAt(line === 20 ? BACKWARD : RELEASE, relu);
+      if (gradient !== undefined) program.free(gradient, program.alloc(MIB, BACKWARD));
+      program.freeAt([at(31)], output);
+    }
+  }
+  expect(detect('no-grad', new AnalysisInput(program.context()))).toEqual({
+    status: 'clear',
+    checked:
+      '10 calls of modules from your code: 5 kept a graph, and a backward followed, 5 kept a graph that no backward used.',
+  });
 });

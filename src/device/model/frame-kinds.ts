@@ -24,7 +24,7 @@ interface FrameClass {
   /** Unwinder, dispatcher, interpreter: in every stack, so they say nothing about this one. */
   readonly isPlumbing: boolean;
   /** For C++: what the frame says about a stack without Python. */
-  readonly says: 'function' | 'backward-node' | 'operator' | 'engine' | undefined;
+  readonly says: 'function' | 'backward-node' | 'released-node' | 'operator' | 'engine' | undefined;
 }
 
 const python = (kind: FrameKind): FrameClass => ({ kind, isPlumbing: false, says: undefined });
@@ -34,6 +34,7 @@ const PYTORCH = python('pytorch');
 const RUNTIME = python('runtime');
 const FUNCTION: FrameClass = { kind: 'cpp', isPlumbing: false, says: 'function' };
 const NODE: FrameClass = { kind: 'cpp', isPlumbing: false, says: 'backward-node' };
+const RELEASED: FrameClass = { kind: 'cpp', isPlumbing: false, says: 'released-node' };
 const OPERATOR: FrameClass = { kind: 'cpp', isPlumbing: true, says: 'operator' };
 const ENGINE: FrameClass = { kind: 'cpp', isPlumbing: true, says: 'engine' };
 const PLUMBING: FrameClass = { kind: 'cpp', isPlumbing: true, says: undefined };
@@ -80,12 +81,12 @@ const PROFILER_PYTHON = /^(.+)\(\d+\): /;
 const ALLOCATION = /^at::(native|_ops)::(empty|new_empty|resize|maybe_resize|_empty)/;
 const OPERATOR_CALL = /^at::_ops::\w+::(call|redispatch)$/;
 /**
- * Its first group is the node's name: 'AddmmBackward0', 'AccumulateGrad'. Also matches a node that releases its saved
- * tensors. Excludes `Function::apply`, the forward of an operator written in C++, and `PyNode::apply`, which leads to
- * Python.
+ * Its first group is the node's name: 'AddmmBackward0', 'AccumulateGrad'. Excludes `Function::apply`, the forward of an
+ * operator written in C++, and `PyNode::apply`, which leads to Python. The second group is there if the node lets go of
+ * what it saved: in the backward pass or, if none comes, when the graph is dropped.
  */
 export const BACKWARD_NODE =
-  /^torch::autograd::(?:generated::)?(?!(?:Function|PyNode|Node)::)(\w+)::(?:apply|release_variables)$/;
+  /^torch::autograd::(?:generated::)?(?!(?:Function|PyNode|Node)::)(\w+)::(?:apply|(release_variables))$/;
 /** Runs the backward pass, in its own threads. */
 const BACKWARD_ENGINE = /^torch::autograd::Engine::/;
 /** Namespaces with frames in every stack, which say nothing about this one. */
@@ -138,7 +139,8 @@ function classifyCpp(name: string): FrameClass {
   const symbol = qualifiedName(name);
   if (ALLOCATION.test(symbol)) return PLUMBING;
   if (symbol.startsWith('at::native::')) return FUNCTION;
-  if (BACKWARD_NODE.test(symbol)) return NODE;
+  const node = BACKWARD_NODE.exec(symbol);
+  if (node !== null) return node[2] === undefined ? NODE : RELEASED;
   if (OPERATOR_CALL.test(symbol)) return OPERATOR;
   if (BACKWARD_ENGINE.test(symbol)) return ENGINE;
   return symbol.includes('::') && !PLUMBING_NAMESPACE.test(symbol) ? FUNCTION : PLUMBING;

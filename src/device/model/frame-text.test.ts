@@ -25,6 +25,12 @@ describe('a frame', () => {
       'AddmmBackward0 (backward pass)',
     ],
     [
+      'torch::autograd::generated::ReluBackward0::release_variables()',
+      '',
+      0,
+      'ReluBackward0 (frees what it saved)',
+    ],
+    [
       REDUCE,
       'tmpxft_00005692_00000000-6_ReduceSumProdKernel.compute_120.cudafe1.cpp',
       0,

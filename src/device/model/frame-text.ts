@@ -3,6 +3,7 @@
  *
  *   train.py:21 (step)                                                    train.py:21 (step)
  *   torch::autograd::generated::AddmmBackward0::apply(std::vector<…>&&)   AddmmBackward0 (backward pass)
+ *   torch::autograd::generated::ReluBackward0::release_variables()        ReluBackward0 (frees what it saved)
  *   void at::native::gpu_reduce_kernel<float, float, 4, …>(…)             gpu_reduce_kernel
  *   at::_ops::sum_dim_IntList::redispatch(c10::DispatchKeySet, …)         sum_dim_IntList
  */
@@ -42,20 +43,22 @@ const COMPILATION_UNIT = /^tmpxft_/;
 /** 'step', 'AddmmBackward0 (backward pass)', 'gpu_reduce_kernel': at most 80 characters of the name. */
 export function functionText({ name, filename, isBackward }: Omit<NamedFrame, 'line'>): string {
   if (isPythonFrame(name, filename)) return cut(name) || UNNAMED;
-  const { text, isNode } = cppText(name);
-  return `${cut(text) || UNNAMED}${isNode || isBackward === true ? ' (backward pass)' : ''}`;
+  const { text, note } = cppText(name);
+  return `${cut(text) || UNNAMED}${isBackward === true ? BACKWARD : note}`;
 }
 
 const UNNAMED = 'unnamed function';
+const BACKWARD = ' (backward pass)';
 
-function cppText(name: string): { text: string; isNode: boolean } {
+function cppText(name: string): { text: string; note: string } {
   const symbol = qualifiedName(name);
   const node = BACKWARD_NODE.exec(symbol);
-  if (node !== null) return { text: node[1], isNode: true };
+  if (node !== null)
+    return { text: node[1], note: node[2] === undefined ? BACKWARD : ' (frees what it saved)' };
   const parts = symbol.split('::').filter((part) => part !== '');
   const last = parts.at(-1) ?? name;
   const text = (CALL_CONVENTION.test(last) ? parts.at(-2) : undefined) ?? last;
-  return { text, isNode: false };
+  return { text, note: '' };
 }
 
 const cut = (text: string): string =>

@@ -45,6 +45,14 @@ describe('the line to look at first', () => {
     expect(topOf(NOISE, OPERATOR, add, engine)).toMatchObject({ ...add, isBackward: true });
     expect(topOf(NOISE, engine)).toBeUndefined();
   });
+  test('else the node that frees what it saved, in the backward pass or without one', () => {
+    const node = frame('??', 'torch::autograd::generated::ReluBackward0::release_variables()', 0);
+    const engine = frame('??', 'torch::autograd::Engine::evaluate_function()', 0);
+    const destructor = frame('??', 'torch::autograd::deleteNode(torch::autograd::Node*)', 0);
+    expect(topOf(NOISE, node, engine)).toMatchObject({ ...node, isBackward: true });
+    expect(topOf(NOISE, node, destructor)).toMatchObject(node);
+    expect(topOf(NOISE, node, destructor)?.isBackward).toBeUndefined();
+  });
   test('is missing if there is only plumbing, or nothing', () => {
     expect(topOf(NOISE)).toBeUndefined();
     expect(topOf()).toBeUndefined();

@@ -137,20 +137,23 @@ export class StackReader {
   }
 
   /**
-   * Names a stack without Python: by the autograd node that ran ('AddmmBackward0'). Between nodes the engine calls
-   * operators to add up gradients: then by that operator. In other threads: by the innermost function that computes.
+   * Names a stack without Python: by the autograd node that ran ('AddmmBackward0') or let go of what it saved. Between
+   * nodes the engine calls operators to add up gradients: then by that operator. In other threads: by the innermost
+   * function that computes.
    */
   #namingFrame(stack: StackIndex): { frame: FrameIndex | undefined; isBackward: boolean } {
     let innermost: FrameIndex | undefined;
     let operator: FrameIndex | undefined;
+    let released: FrameIndex | undefined;
     for (const frame of this.frames(stack)) {
       const { says } = this.#kinds.of(frame);
-      if (says === 'backward-node') return { frame, isBackward: true };
-      if (says === 'engine') return { frame: operator ?? innermost, isBackward: true };
+      if (says === 'backward-node') return { frame: released ?? frame, isBackward: true };
+      if (says === 'engine') return { frame: released ?? operator ?? innermost, isBackward: true };
+      if (says === 'released-node') released ??= frame;
       if (says === 'function') innermost ??= frame;
       if (says === 'operator') operator = frame;
     }
-    return { frame: innermost ?? operator, isBackward: false };
+    return { frame: released ?? innermost ?? operator, isBackward: false };
   }
 }
 
