@@ -115,7 +115,7 @@ function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): strin
 const BECAME = {
   used: 'kept a graph, and a backward followed',
   staying: 'kept a graph that is still there at the end, with or without a backward',
-  unused: 'kept a graph that no backward used',
+  unused: 'kept a graph that no backward used, too little or too rarely to matter',
   some: 'kept some tensors, with or without a graph',
   none: 'kept no graph',
   failed: 'ran out of memory',
