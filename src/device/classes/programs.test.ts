@@ -543,3 +543,32 @@ describe('what a validation without no_grad() makes', () => {
     expect(evidenceOf([at(60)])).toEqual([freed, dropped, local]);
   });
 });
+
+describe('a kept tensor outlives several turns of the loop', () => {
+  it('which two states of a batch, made by one line, do not if a turn has two optimizers', () => {
+    const program = new Program();
+    const batches: Tensor[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const states = [0, 1].map(() => program.alloc(9 * MiB, [at(50)]));
+      batches.push(...states);
+      for (const line of [30, 40]) train(program, { steps: 1, line, hasState: turn === 0 });
+      for (const line of [60, 70]) train(program, { steps: 1, line, hasState: turn === 0 });
+      program.work(40, [at(55)]);
+      program.free(...states);
+    }
+    const classes = classesOf(program.context());
+    // The first is from before the first step.
+    for (const id of idsOf(program, batches.slice(2))) expect(classes[id]).toBe('inputs');
+  });
+
+  it('which nothing in the last of several forward passes does', () => {
+    const program = new Program();
+    for (let pass = 0; pass < 3; pass++) {
+      program.work(4, forwardAt(40));
+      program.work(1, [at(41)]);
+    }
+    const input = program.alloc(9 * MiB, [at(50)]);
+    program.work(4, forwardAt(60));
+    expect(classesOf(program.context())[program.tensors.indexOf(input)]).toBe('inputs');
+  });
+});

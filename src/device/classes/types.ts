@@ -144,7 +144,10 @@ const EVIDENCE = {
     Activations,
     'activation checkpointing computed it again, and the backward pass used it',
   ],
-  OutsideModules: [Inputs, 'it was allocated outside of modules, and lived through the step'],
+  OutsideModules: [
+    Inputs,
+    'it was allocated outside of modules, and neither freed soon nor kept over several steps',
+  ],
   DataLoader: [Inputs, 'a data loader, or what moves batches to the device, allocated it'],
   Collective: [Communication, 'a collective allocated it'],
   WorkspaceStack: [Workspaces, 'cuBLAS or cuDNN allocated it for itself'],
