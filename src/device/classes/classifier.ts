@@ -351,7 +351,7 @@ export class Classifier {
     return isForward && this.#table.freeRequested[id] < next;
   }
 
-  /** In a pass that breaks off, of a line whose tensors were all freed before earlier passes were over. */
+  /** In a pass that breaks off, of a line whose earlier tensors, of this pass too, were all freed soon. */
   #isCutShort(id: AllocationIndex): boolean {
     const run = this.#runs.before[id];
     const next = this.#runs.begin[run + 1] ?? NEVER;

@@ -572,3 +572,22 @@ describe('a kept tensor outlives several turns of the loop', () => {
     expect(classesOf(program.context())[program.tensors.indexOf(input)]).toBe('inputs');
   });
 });
+
+it('in the only pass, which breaks off, a line that freed what it made before makes temporaries', () => {
+  const program = new Program();
+  for (let block = 0; block < 3; block++) {
+    const scratch = program.alloc(9 * MiB, forwardAt(40));
+    program.alloc(4 * MiB, forwardAt(41));
+    program.work(2, forwardAt(42));
+    program.free(scratch);
+  }
+  const last = program.alloc(9 * MiB, forwardAt(40));
+  for (let block = 0; block < 70; block++) program.alloc(MiB, forwardAt(43));
+  program.oom(99 * MiB, forwardAt(40));
+  const found = classify(program.context());
+  const [id] = idsOf(program, [last]);
+  expect(classAt(found, id).id).toBe('temporaries');
+  expect(evidenceAt(found, id)).toBe(
+    'what the same line allocated before was freed in the forward pass or soon after, and this pass breaks off',
+  );
+});

@@ -184,7 +184,7 @@ const EVIDENCE = {
   ],
   FreedEarlier: [
     Temporaries,
-    'what the same line allocated before was freed before its pass was over, and this pass breaks off',
+    'what the same line allocated before was freed in the forward pass or soon after, and this pass breaks off',
   ],
   ForwardDropped: [
     Temporaries,
