@@ -396,7 +396,7 @@ export class Classifier {
       return this.#keptOver(id, hints);
     }
     if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
-    if (first > this.#last) return Evidence.None;
+    if (first > this.#last) return Evidence.NoPasses;
     if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
     if (isEarly) return isLong ? Evidence.BeforeFirstStep : Evidence.HostFreed;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;

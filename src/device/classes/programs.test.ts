@@ -591,3 +591,15 @@ it('in the only pass, which breaks off, a line that freed what it made before ma
     'what the same line allocated before was freed in the forward pass or soon after, and this pass breaks off',
   );
 });
+
+it('what a script moves to the device is input, also if no pass was recorded', () => {
+  const program = new Program();
+  program.alloc(440 * MiB, [at(232)]);
+  program.alloc(30 * MiB, [at(233)]);
+  program.oom(900 * MiB, [at(239)]);
+  const found = classify(program.context());
+  expect([0, 1].map((id) => classAt(found, id).id)).toEqual(['inputs', 'inputs']);
+  expect(evidenceAt(found, 0)).toBe(
+    'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
+  );
+});

@@ -198,6 +198,10 @@ const EVIDENCE = {
     Activations,
     'it was allocated in the forward pass, and kept by its graph, which was freed without a backward pass',
   ],
+  NoPasses: [
+    Inputs,
+    'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
+  ],
 } as const;
 
 /** The value type of {@link Classification.evidenceOf}. */
