@@ -64,6 +64,8 @@ export class Classifier {
   /** See {@link successorStarts} and {@link repeatStarts}; computed on first use. */
   #successors: Int32Array | undefined;
   #repeats: Int32Array | undefined;
+  /** Stacks of variables that a turn of the loop replaced. */
+  readonly #replaced = new Set<StackIndex>();
   #nextStarts: Int32Array | undefined;
   /** Number of allocations from before the trace, by call site. */
   #before: Map<StackIndex, number> | undefined;
@@ -253,6 +255,12 @@ export class Classifier {
     return free === NEVER || (run !== undefined && free > run);
   }
 
+  /** Whether several steps or forward passes follow: what a trace's last ones still hold was not kept over any. */
+  #hasLaterSteps(id: AllocationIndex): boolean {
+    const { stepEnds } = this.#passes;
+    return stepEnds.length > 0 || this.#runs.before[id] + KEPT_STEPS < this.#runs.end.length;
+  }
+
   /**
    * After the last optimizer run: an evaluation that runs backward passes of its own, as torch.autograd.grad does, has no
    * steps. Whether as many passes follow as steps have that a kept tensor outlives.
@@ -298,10 +306,16 @@ export class Classifier {
    *     fake₀ | step of D, step of G (fake₀ is freed) | fake₁ | step of D, …
    */
   #isOfOneTurn(id: AllocationIndex): boolean {
-    this.#successors ??= successorStarts(this.#table, SHORT_EVENTS);
+    const { stepEnds } = this.#passes;
+    this.#successors ??= successorStarts(this.#table, stepEnds, SHORT_EVENTS);
     const next = this.#successors[id];
-    const turnEnd = this.#passes.stepEnds[this.#step + MOST_STEPS_OF_A_TURN] ?? this.#last;
-    return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
+    const { freeRequested, stack } = this.#table;
+    // In the last turn nothing replaces it.
+    if (next === NEVER) return freeRequested[id] !== NEVER && this.#replaced.has(stack[id]);
+    const turnEnd = stepEnds[this.#step + MOST_STEPS_OF_A_TURN] ?? this.#last;
+    const isReplaced = next <= turnEnd && freeRequested[id] - next <= INSTANT_EVENTS;
+    if (isReplaced) this.#replaced.add(stack[id]);
+    return isReplaced;
   }
 
   #keptOver(id: AllocationIndex, hints: number): Evidence {
@@ -325,10 +339,8 @@ export class Classifier {
     if (isShort) return this.#freedInForward(id, hints);
     if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
     if (!this.#trained.has(stack[id]) && this.#isGathered(id)) return this.#keptOver(id, hints);
-    if (this.#passes.begin.length === 0 && this.#isKept(id)) {
-      const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
-      if (run !== undefined) return this.#keptOver(id, hints);
-    }
+    if (this.#passes.begin.length === 0 && this.#isKept(id) && this.#hasLaterSteps(id))
+      return this.#keptOver(id, hints);
     return this.#isCutShort(id) ? Evidence.FreedEarlier : Evidence.OutlivesForward;
   }
 
@@ -339,7 +351,7 @@ export class Classifier {
     return isForward && this.#table.freeRequested[id] < next;
   }
 
-  /** In a pass that breaks off, of a line whose tensors were all freed before earlier passes were over. */
+  /** In a pass that breaks off, of a line whose earlier tensors, of this pass too, were all freed soon. */
   #isCutShort(id: AllocationIndex): boolean {
     const run = this.#runs.before[id];
     const next = this.#runs.begin[run + 1] ?? NEVER;
@@ -384,7 +396,7 @@ export class Classifier {
       return this.#keptOver(id, hints);
     }
     if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
-    if (first > this.#last) return Evidence.None;
+    if (first > this.#last) return Evidence.NoPasses;
     if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
     if (isEarly) return isLong ? Evidence.BeforeFirstStep : Evidence.HostFreed;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
@@ -395,7 +407,7 @@ export class Classifier {
     if (this.#isKept(id) && !this.#isOfThisTurn(id)) {
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
       if (isModelSize && (hints & FrameRole.Building) !== 0) return Evidence.BuiltAndKept;
-      return this.#keptOver(id, hints);
+      if (this.#hasLaterSteps(id)) return this.#keptOver(id, hints);
     }
     return Evidence.OutsideModules;
   }

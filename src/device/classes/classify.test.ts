@@ -111,8 +111,8 @@ describe('what the program wrote', () => {
       ),
     );
     const { classOf, evidenceOf } = classify(context);
-    const { Parameters, Gradients, Unknown, OptimizerState } = MemoryClass;
-    expect([...classOf]).toEqual([Parameters, Gradients, Unknown, OptimizerState]);
+    const { Parameters, Gradients, Inputs, OptimizerState } = MemoryClass;
+    expect([...classOf]).toEqual([Parameters, Gradients, Inputs, OptimizerState]);
     expect(evidenceOf[0]).toBe(Evidence.Metadata);
     expect(evidenceOf[1]).toBe(Evidence.Category);
   });

@@ -543,3 +543,63 @@ describe('what a validation without no_grad() makes', () => {
     expect(evidenceOf([at(60)])).toEqual([freed, dropped, local]);
   });
 });
+
+describe('a kept tensor outlives several turns of the loop', () => {
+  it('which two states of a batch, made by one line, do not if a turn has two optimizers', () => {
+    const program = new Program();
+    const batches: Tensor[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const states = [0, 1].map(() => program.alloc(9 * MiB, [at(50)]));
+      batches.push(...states);
+      for (const line of [30, 40]) train(program, { steps: 1, line, hasState: turn === 0 });
+      for (const line of [60, 70]) train(program, { steps: 1, line, hasState: turn === 0 });
+      program.work(40, [at(55)]);
+      program.free(...states);
+    }
+    const classes = classesOf(program.context());
+    // The first is from before the first step.
+    for (const id of idsOf(program, batches.slice(2))) expect(classes[id]).toBe('inputs');
+  });
+
+  it('which nothing in the last of several forward passes does', () => {
+    const program = new Program();
+    for (let pass = 0; pass < 3; pass++) {
+      program.work(4, forwardAt(40));
+      program.work(1, [at(41)]);
+    }
+    const input = program.alloc(9 * MiB, [at(50)]);
+    program.work(4, forwardAt(60));
+    expect(classesOf(program.context())[program.tensors.indexOf(input)]).toBe('inputs');
+  });
+});
+
+it('in the only pass, which breaks off, a line that freed what it made before makes temporaries', () => {
+  const program = new Program();
+  for (let block = 0; block < 3; block++) {
+    const scratch = program.alloc(9 * MiB, forwardAt(40));
+    program.alloc(4 * MiB, forwardAt(41));
+    program.work(2, forwardAt(42));
+    program.free(scratch);
+  }
+  const last = program.alloc(9 * MiB, forwardAt(40));
+  for (let block = 0; block < 70; block++) program.alloc(MiB, forwardAt(43));
+  program.oom(99 * MiB, forwardAt(40));
+  const found = classify(program.context());
+  const [id] = idsOf(program, [last]);
+  expect(classAt(found, id).id).toBe('temporaries');
+  expect(evidenceAt(found, id)).toBe(
+    'what the same line allocated before was freed in the forward pass or soon after, and this pass breaks off',
+  );
+});
+
+it('what a script moves to the device is input, also if no pass was recorded', () => {
+  const program = new Program();
+  program.alloc(440 * MiB, [at(232)]);
+  program.alloc(30 * MiB, [at(233)]);
+  program.oom(900 * MiB, [at(239)]);
+  const found = classify(program.context());
+  expect([0, 1].map((id) => classAt(found, id).id)).toEqual(['inputs', 'inputs']);
+  expect(evidenceAt(found, 0)).toBe(
+    'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
+  );
+});

@@ -1,5 +1,6 @@
 /** What allocation sizes tell when stacks and lifetimes leave a doubt. */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/collections.ts';
 import type { Task } from '../../base/task.ts';
 import {
@@ -12,20 +13,29 @@ import { PIECE } from './passes.ts';
 import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 
 /**
- * Allocation → start of its successor, the next allocation with its stack and size; NEVER without one. Covers only
- * allocations that live for more than `leastEvents`.
+ * Allocation → start of its successor, the next allocation with its stack and size of a later step; NEVER without one.
+ * Covers only allocations that live for more than `leastEvents`.
  */
-export function successorStarts(table: AllocationTable, leastEvents: number): Int32Array {
+export function successorStarts(
+  table: AllocationTable,
+  stepEnds: Int32Array,
+  leastEvents: number,
+): Int32Array {
   const { length, stack, start, freeRequested, requestedBytes } = table;
   const starts = new Int32Array(length).fill(NEVER);
-  const latest = new Map<number, AllocationIndex>();
+  const latest = new Map<number, { step: number; ids: AllocationIndex[] }>();
   for (let id = 0; id < length; id++) {
     if (freeRequested[id] - start[id] <= leastEvents) continue;
     // Collisions between two stacks are far too rare to matter.
     const key = requestedBytes[id] * 8192 + (stack[id] % 8192);
+    const step = lowerBound(stepEnds, start[id]);
     const before = latest.get(key);
-    if (before !== undefined) starts[before] = start[id];
-    latest.set(key, id);
+    if (before?.step === step) {
+      before.ids.push(id);
+      continue;
+    }
+    for (const other of before?.ids ?? []) starts[other] = start[id];
+    latest.set(key, { step, ids: [id] });
   }
   return starts;
 }

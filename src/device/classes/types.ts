@@ -144,7 +144,10 @@ const EVIDENCE = {
     Activations,
     'activation checkpointing computed it again, and the backward pass used it',
   ],
-  OutsideModules: [Inputs, 'it was allocated outside of modules, and lived through the step'],
+  OutsideModules: [
+    Inputs,
+    'it was allocated outside of modules, and neither freed soon nor kept over several steps',
+  ],
   DataLoader: [Inputs, 'a data loader, or what moves batches to the device, allocated it'],
   Collective: [Communication, 'a collective allocated it'],
   WorkspaceStack: [Workspaces, 'cuBLAS or cuDNN allocated it for itself'],
@@ -181,7 +184,7 @@ const EVIDENCE = {
   ],
   FreedEarlier: [
     Temporaries,
-    'what the same line allocated before was freed before its pass was over, and this pass breaks off',
+    'what the same line allocated before was freed in the forward pass or soon after, and this pass breaks off',
   ],
   ForwardDropped: [
     Temporaries,
@@ -194,6 +197,10 @@ const EVIDENCE = {
   GraphFreed: [
     Activations,
     'it was allocated in the forward pass, and kept by its graph, which was freed without a backward pass',
+  ],
+  NoPasses: [
+    Inputs,
+    'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
   ],
 } as const;
 

@@ -34,7 +34,10 @@ const PARTS = {
   workspaces: ['workspaces', 'Scratch memory of cuBLAS and cuDNN.'],
   communication: ['communication buffers', 'What collectives send and receive.'],
   other: ['other tensors', 'Tensors that outlive batches, such as input buffers of graphs.'],
-  unknown: ['unknown', 'Allocated before the recording began, or without a stack.'],
+  unknown: [
+    'unknown',
+    'Allocated before the recording began, without a stack, or with no pass recorded that would tell.',
+  ],
   'free-in-pools': [
     'stranded in other pools',
     'Free memory in private pools of no graph. Only allocations in the same pool can use it.',
@@ -138,7 +141,7 @@ export function hasServing(context: DeviceModel): boolean {
 /** What holds for every moment; computed once per device. */
 function wholeRunOf(context: DeviceModel) {
   const { replay, trace } = context;
-  const { classOf } = classify(context);
+  const { classOf, evidenceOf } = classify(context);
   const { pools, isServer } = natureOf(context);
   const graphPools = new Set(
     pools.filter(({ kind }) => /graph/i.test(kind)).map(({ pool }) => pool),
@@ -147,6 +150,8 @@ function wholeRunOf(context: DeviceModel) {
   const lasts = lastingBatchTensors(context, classOf);
   const isWeight = weightsOf(context, classOf);
   const partOf = (id: AllocationIndex): ServingPart => {
+    // Without a recorded pass, nothing says that it belongs to one.
+    if (evidenceOf[id] === Evidence.NoPasses) return 'unknown';
     const part = PART_OF_CLASS[classOf[id] as MemoryClass] ?? 'other';
     if (part === 'weights') return isWeight(id) ? 'weights' : 'other';
     return part === 'batch' && lasts(id) ? 'other' : part;
