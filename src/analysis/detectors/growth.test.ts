@@ -81,3 +81,13 @@ describe('the law of growth', () => {
     expect(theOnly('pairs/oom_leak.python').pattern).toBeUndefined();
   });
 });
+
+it('says what a step is in what a ring has left', () => {
+  const [context] = contextsOf(loadCapture('near-miss/replay_buffer.pickle.gz'));
+  expect(detect('growth', new AnalysisInput(context))).toMatchObject({
+    status: 'cannot-tell',
+    reason: expect.stringMatching(
+      /Nothing grows in what is left \(\d+ steps, from the .+\), but slow growth before that cannot be seen\.$/,
+    ),
+  });
+});
