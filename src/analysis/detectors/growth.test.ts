@@ -91,3 +91,10 @@ it('says what a step is in what a ring has left', () => {
     ),
   });
 });
+
+it('says how many of the tensors no recorded step made', () => {
+  const finding = theOnly('near-miss/leak_ring_truncated');
+  expect(finding.claim).toMatch(
+    /^5\.00 MiB in 80 tensors \(42 of them from before the oldest recorded event\) from capture\.py:351 /,
+  );
+});
