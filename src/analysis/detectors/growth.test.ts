@@ -81,3 +81,20 @@ describe('the law of growth', () => {
     expect(theOnly('pairs/oom_leak.python').pattern).toBeUndefined();
   });
 });
+
+it('says what a step is in what a ring has left', () => {
+  const [context] = contextsOf(loadCapture('near-miss/replay_buffer.pickle.gz'));
+  expect(detect('growth', new AnalysisInput(context))).toMatchObject({
+    status: 'cannot-tell',
+    reason: expect.stringMatching(
+      /No line keeps more and more tensors in what is left \(\d+ steps, from the .+\), but slow growth before that cannot be seen\.$/,
+    ),
+  });
+});
+
+it('says how many of the tensors no recorded step made', () => {
+  const finding = theOnly('near-miss/leak_ring_truncated');
+  expect(finding.claim).toMatch(
+    /^5\.00 MiB in 80 tensors \(42 of them from before the oldest recorded event\) from capture\.py:351 /,
+  );
+});

@@ -49,12 +49,13 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
   if (suspects.length > 0) {
     const where = placeText(context, suspects[0]);
     return cannotTell(
-      `Only ${plural(steps, 'step')} were recorded, and in each of them ${where} kept something: too few to tell a leak from a start. Record ten or more.`,
+      `The recording has only ${plural(steps, 'step')}, from ${primary.description}, and ${where} kept something in each: too few to tell a leak from a start. Record ten or more.`,
     );
   }
   if (replay.recording === 'truncated') {
-    const reason = `${replay.recordingReason} In the ${plural(steps, 'step')} that are left no line keeps more and more tensors`;
-    return cannotTell(`${reason}, but slow growth before them cannot be seen.`);
+    return cannotTell(
+      `${replay.recordingReason} No line keeps more and more tensors in what is left (${plural(steps, 'step')}, from ${primary.description}), but slow growth before that cannot be seen.`,
+    );
   }
   return clear(
     `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,

@@ -4,7 +4,7 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { lowest } from '../../base/extremes.ts';
-import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
@@ -90,7 +90,7 @@ export function keptFinding(
     frameIs,
     lines,
     claim: (where) =>
-      `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')} from ${kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${rateText(leaks, entry)}and ${leftText(liveBytes, bytes)}.${lawSentence(leak, entry)}`,
+      `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')}${oldText(context, ids)} from ${kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${rateText(leaks, entry)}and ${leftText(liveBytes, bytes)}.${lawSentence(leak, entry)}`,
     ...(leak !== undefined && { perStep: perStepOf(leaks, entry), law: leak.law.kind }),
     pattern,
     events: {
@@ -110,6 +110,15 @@ export function keptFinding(
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
   });
+}
+
+/** ' (21 of them from before the oldest recorded event)': no repetition counts these. */
+function oldText({ input }: AnalysisInput, ids: readonly AllocationIndex[]): string {
+  const { start } = input.replay.allocations;
+  const old = ids.filter((id) => start[id] < 0).length;
+  if (old === 0) return '';
+  const count = old === ids.length ? '' : `${formatCount(old)} of them `;
+  return ` (${count}from before the oldest recorded event)`;
 }
 
 /** The lines of the account and the verdict: those that lead to the first, without others that keep something too. */

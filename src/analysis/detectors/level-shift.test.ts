@@ -95,7 +95,9 @@ describe('a step up of what is kept', () => {
     expect(verdict.cause).toBe('kept');
     expect(findings).toMatchObject([{ detector: 'growth', kind: 'kept-tensor' }]);
     const [{ claim, fingerprint, bytes }] = findings;
-    expect(claim).toMatch(/^96\.00 MiB in 6 tensors from train\.py:355 \(test\) is kept, /);
+    expect(claim).toMatch(
+      /^96\.00 MiB in 6 tensors \(4 of them from before the oldest recorded event\) from train\.py:355 \(test\) is kept, /,
+    );
     expect(verdict).toMatchObject({ finding: fingerprint, bytes });
     const shift = checks.find(({ detector }) => detector === 'level-shift');
     expect(shift?.reason.toLowerCase()).toBe('another finding tells it');

@@ -242,7 +242,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     lowersPeakBytes,
     stack: call,
     claim: (where) =>
-      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept their activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ' Memory ran out in the last of them.'}`,
+      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
     events: { first: start[runs[0].first], last: Math.max(event, last.oom ?? 0) },
     facts: [
       { label: 'forward passes from this call', count: own.length },

@@ -33,7 +33,9 @@ export function detectPendingFree(context: AnalysisInput): DetectorResult<Pendin
   const share = bytes / Math.max(1, replay.peaks.activeBytes.bytes);
   if (bytes < MIN_BYTES || share < MIN_SHARE) {
     return clear(
-      `At most ${formatBytes(bytes)} waited for a stream before it could be used again.`,
+      bytes === 0
+        ? 'Nothing that was freed waited for a stream.'
+        : `At most ${formatBytes(bytes)} waited for a stream before it could be used again.`,
     );
   }
   const { start, freeRequested, end } = replay.allocations;
