@@ -98,8 +98,9 @@ interface Tried extends Ranked, Pick<WhatIfResult, 'settings' | 'limitBytes'> {}
 
 /**
  * The setting to recommend: the simplest whose run is good enough, so a combination only if nothing simpler is. Under
- * the limit that the recorded run hit, serving every request is enough, and its own setting served none. Elsewhere a run must reserve about as little as
- * the best one, without releasing the cache more often. Undefined if memory runs out under each.
+ * the limit that the recorded run hit, serving every request is enough, and its own setting served none. Elsewhere a run
+ * must reserve about as little as the best one, without releasing the cache more often. Undefined if memory runs out under
+ * each.
  */
 export function recommended<Run extends Tried>(
   recorded: Pick<RecordedRun, 'settings' | 'ooms' | 'retries' | 'peakReservedBytes' | 'limit'>,

@@ -14,7 +14,7 @@ import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { linesOfPools } from './private-pools.ts';
 import { endOfRepetition, unitBetween } from './repetitions.ts';
-import { type Replaced, replacedAt } from './replacements.ts';
+import { isOfWholeRun, type Replaced, replacedAt } from './replacements.ts';
 import {
   type Account,
   type AccountEntry,
@@ -147,9 +147,17 @@ function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIn
     ),
     all: chains.flatMap(({ made }) => made),
     rate: growthRate(context, chains),
-    tensors: latestOf(chains).length,
+    replaced: {
+      tensors: latestOf(chains).length,
+      isOfWholeRun: isOfWholeRun(context, largestOf(context, chains)),
+    },
     isGrowing: true,
   }));
+}
+
+function largestOf({ input }: AnalysisInput, chains: readonly Replaced[]): Replaced {
+  const { sizeBytes } = input.replay.allocations;
+  return chains.reduce((a, b) => (sizeBytes[b.id] > sizeBytes[a.id] ? b : a));
 }
 
 /** While a tensor is copied into a larger one, both are live: they are one. */

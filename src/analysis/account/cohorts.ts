@@ -26,7 +26,7 @@ import { isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
 
 export interface Draft
-  extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing' | 'tensors'> {
+  extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing' | 'replaced'> {
   readonly ids: readonly AllocationIndex[];
   /** The cohort's allocations over the whole run, freed ones included; undefined if the entry is no cohort. */
   readonly all: readonly AllocationIndex[] | undefined;

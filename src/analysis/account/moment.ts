@@ -27,7 +27,10 @@ export function isCaught({ input, classifier }: AnalysisInput, event: EventIndex
 }
 
 /** OOMs that reached the program as errors, in order. */
-export const seenOoms = ({ input }: AnalysisInput): readonly EventIndex[] =>
+export const seenOoms = (context: AnalysisInput): readonly EventIndex[] =>
+  context.once(findSeenOoms);
+
+const findSeenOoms = ({ input }: AnalysisInput): readonly EventIndex[] =>
   failedOoms(input.trace, input.replay, input.stacks.siteOf);
 
 /** The OOM that ended the program, if any. */

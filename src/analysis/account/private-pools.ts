@@ -29,7 +29,9 @@ export function linesOfPools({ input }: AnalysisInput): FrameView[] {
 }
 
 /** Graphs with a pool of their own, and the most that one of them reserved. */
-export function poolsOfGraphs({ input }: AnalysisInput) {
+export const poolsOfGraphs = (context: AnalysisInput) => context.once(countPools);
+
+function countPools({ input }: AnalysisInput) {
   const graphs = poolHistories(input).filter(({ kind }) => kind === 'CUDA graph');
   const bytes = graphs.map(({ curve }) => highest(curve.reservedBytes));
   return { count: graphs.length, largestBytes: highest([0, ...bytes]) };

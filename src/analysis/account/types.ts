@@ -81,8 +81,13 @@ export interface AccountEntry {
   readonly bytes: number;
   /** Blocks; of free memory, ranges. */
   readonly count: number;
-  /** Of tensors replaced by larger ones: how many, where a copy in progress and what it copies are one. */
-  readonly tensors?: number;
+  /** Only of tensors replaced by larger ones. */
+  readonly replaced?: {
+    /** A copy in progress and what it copies are one. */
+    readonly tensors: number;
+    /** Whether the largest has grown ever since its place made the first one. */
+    readonly isOfWholeRun: boolean;
+  };
   /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
   /** Of cohorts: ' and 2 other lines', if the first line allocated less than nearly all of it. */

@@ -131,13 +131,14 @@ function whatBecameOf(
   const has = (evidence: Evidence) => run.kept.some((id) => evidenceOf[id] === evidence);
   // After an OOM, the last one's own backward may have been cut off.
   const isCutByOom = isLast && seenOoms(context).length > 0;
+  const isGraph = keepsGraph(run);
   if (run.oom !== undefined) return 'failed';
-  if (run.isCutOff && keepsGraph(run)) return 'last';
-  if (keepsGraph(run) && !isCutByOom && staysToTheEnd(context, run)) return 'staying';
+  if (run.isCutOff && isGraph) return 'last';
+  if (isGraph && !isCutByOom && staysToTheEnd(context, run)) return 'staying';
   if (has(Evidence.FreedInBackward)) return 'used';
   if (has(Evidence.GraphFreed)) return 'unused';
-  if (keepsGraph(run) && isMostlyUnused(run)) return isCutByOom ? 'failed' : 'unused';
-  if (keepsGraph(run)) return 'used';
+  if (isGraph && isMostlyUnused(run)) return isCutByOom ? 'failed' : 'unused';
+  if (isGraph) return 'used';
   const isOutput = (id: AllocationIndex) => id > run.last - OUTPUTS;
   return isUnderNoGrad(context, run.call) || run.kept.every(isOutput) ? 'none' : 'some';
 }

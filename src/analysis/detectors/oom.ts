@@ -73,7 +73,8 @@ export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
       : clear('No OOM event in the trace.');
   }
   const failures = seenOoms(context);
-  const retried = ooms.filter((event) => !failures.includes(event));
+  const seen = new Set(failures);
+  const retried = ooms.filter((event) => !seen.has(event));
   // A request that was caught and repeated many times is one finding, placed at its last time.
   const { stack } = context.input.trace.events;
   const requests = groupBy(failures.slice(-MAX_OOMS), (event) =>

@@ -164,12 +164,15 @@ function measure(context: AnalysisInput) {
     before = t;
   });
   // The flush before the n-th one's end is given[n - 1].
-  const isSearch = (_: unknown, flush: number) => searches.has(flush + 1);
-  const bytesGiven = given.map(({ bytes }, flush) => (isSearch(bytes, flush) ? 0 : bytes));
+  const isSearch = (flush: number) => searches.has(flush + 1);
+  const bytesGiven = given.map(({ bytes }, flush) => (isSearch(flush) ? 0 : bytes));
   const retaken = withinGiven(taken, bytesGiven, sizeBytes);
   /** Upper bound: the time from the previous event to each such cudaMalloc; undefined without times. */
   const costUs = timeUs && sumBy(retaken, (t) => timeUs[t] - timeUs[t - 1]);
-  const searched = sumBy(given.filter(isSearch), ({ segments }) => segments);
+  const searched = sumBy(
+    given.filter((_, flush) => isSearch(flush)),
+    ({ segments }) => segments,
+  );
   return { retaken, searched, freed, flushes: flushes - searches.size, costUs };
 }
 

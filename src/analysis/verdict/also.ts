@@ -18,7 +18,7 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
-import { segmentsAt, strandedBytes } from '../account/free-space.ts';
+import { segmentsAt } from '../account/free-space.ts';
 import { peakOutside } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, isFree, sumOf } from '../account/types.ts';
@@ -165,8 +165,7 @@ function emptyText({ account }: Case, { cause }: Diagnosis): string[] {
 /** Memory that looks free or reserved, and is neither leaked nor fragmented. */
 function poolsText({ context, account, failure }: Case): string[] {
   const sleep = sleepSigns(context.input);
-  const stranded =
-    failure === undefined ? 0 : strandedBytes(segmentsAt(context, account.moment.event));
+  const stranded = failure === undefined ? 0 : sumOf(account, ['pools']);
   return [
     ...(stranded > 0
       ? [

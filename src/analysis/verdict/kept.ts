@@ -1,8 +1,6 @@
 /** What a healthy run would not keep: cohorts that grow, graphs without a backward, tensors replaced by larger ones. */
 
-import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { keptEntries, placeOf } from '../account/kept-entries.ts';
-import { isOfWholeRun, replacedAt } from '../account/replacements.ts';
 import { type AccountEntry, isKept } from '../account/types.ts';
 import { SURE_STEPS } from '../detectors/growth-leaks.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -72,15 +70,9 @@ export function replacedCandidates({ account, context, findings }: Case): Diagno
 }
 
 /** What is given back now and then, such as each generation's cache, is harmless. */
-export function isLasting({ context, atEnd }: Case, one: Diagnosis): boolean {
-  const isSame = (other: AccountEntry) =>
-    other.kind === 'growing' && placeOf(other) === placeOf(one);
-  const [largest] = atEnd.entries.find(isSame)?.allocations ?? [];
-  if (largest === undefined) return false;
-  const { event } = atEnd.moment;
-  const chains = replacedAt(context, liveAt(context.input.replay.allocations, event), event);
-  return chains.some((chain) => chain.id === largest && isOfWholeRun(context, chain));
-}
+export const isLasting = ({ atEnd }: Case, one: Diagnosis): boolean =>
+  atEnd.entries.find((other) => other.kind === 'growing' && placeOf(other) === placeOf(one))
+    ?.replaced?.isOfWholeRun === true;
 
 /** The growth finding whose tensors are in the cohort. */
 function findingOf(

@@ -57,7 +57,7 @@ export function briefOf(figures: Figures): string {
   const size = formatBytes(bytes);
   if (cause === 'none' || cause === 'unknown') return textOf(figures);
   const text =
-    (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known) ??
+    (BRIEFS[pattern] ?? BRIEFS[cause])?.(size, known, diagnosis) ??
     `${size} of ${labelOf(cause)}${known.failure?.unfinished ? ' so far' : ''}${soFarText(known)}`;
   const when = diagnosis.isOfEnd ? ` ${WHEN.end}` : '';
   const told = `${text}${when}${rateText(figures)}.`;
@@ -106,11 +106,13 @@ const take = ({ failure }: Case): string => (failure?.unfinished ? 'already take
 const soFarText = ({ failure }: Case): string =>
   failure?.unfinished ? `, in ${failure.unfinished.text}` : '';
 
-const BRIEFS: { readonly [C in Cause | Pattern]?: (size: string, known: Case) => string } = {
+type Brief = (size: string, known: Case, diagnosis: Diagnosis) => string;
+
+const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   kept: (size) => `${size} of tensors are kept`,
   'kept-graph': (size) => `${size} of autograd graphs are kept`,
-  growing: (size, { account }) =>
-    `${replacedText(account.entries.find(({ kind }) => kind === 'growing')?.tensors ?? 1, size)} replaced by larger ones`,
+  growing: (size, _, { entry }) =>
+    `${replacedText(entry?.replaced?.tensors ?? 1, size)} replaced by larger ones`,
   fragmentation: (size, { failure }) =>
     failure === undefined
       ? `fragmentation: ${size} was reserved and never needed`
@@ -271,7 +273,7 @@ function growingClause(
   at: string | undefined,
 ): string {
   const where = at ?? 'a line without a recorded stack';
-  const { tensors = 1 } = diagnosis.entry ?? {};
+  const { tensors = 1 } = diagnosis.entry?.replaced ?? {};
   const who =
     diagnosis.pattern === 'evaluation-gathers'
       ? `the evaluation called at ${where} gathers its outputs on the GPU`

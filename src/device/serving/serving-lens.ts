@@ -241,7 +241,6 @@ function offCard(context: DeviceModel) {
   return most.bytes > 0 ? { most, last: samples[samples.length - 1] } : undefined;
 }
 
-/** The most that a batch held at once, and when. */
 /** Where the model first runs: before that no batch is there, only what sets it up. */
 function firstPass({ replay }: DeviceModel, classOf: Uint8Array): EventIndex {
   const isOfPass = (of: number) => of === MemoryClass.Activations || of === MemoryClass.Workspaces;
@@ -249,6 +248,7 @@ function firstPass({ replay }: DeviceModel, classOf: Uint8Array): EventIndex {
   return id < 0 ? 0 : replay.allocations.start[id];
 }
 
+/** The most that a batch held at once, and when. */
 function largestBatch(
   { replay, trace }: DeviceModel,
   isOfBatch: (id: AllocationIndex) => boolean,

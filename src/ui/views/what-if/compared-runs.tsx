@@ -26,8 +26,7 @@ interface ChosenSettingProps {
   readonly isOptional: boolean;
 }
 
-/** Choosing one of them shows how it fails. */
-/** @param memory what the runs may reserve */
+/** Choosing one of them shows how it fails. @param memory what the runs may reserve */
 export function NothingHelps({ memory }: { readonly memory: string }) {
   return (
     <p className="whatif-headline" data-tone="danger">

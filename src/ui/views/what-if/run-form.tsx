@@ -28,7 +28,7 @@ const limitText = ({ likelyBytes }: LimitBounds): string =>
   `as recorded: at least ${formatBytes(likelyBytes)}`;
 
 const ABOUT =
-  'What PyTorch may reserve in every row below but the first. How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
+  'What PyTorch may reserve in every row below but the first, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
 /** How much memory the runs may have: as recorded, unlimited, a common GPU's, or a custom size. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
