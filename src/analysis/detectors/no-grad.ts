@@ -16,6 +16,7 @@ import {
   sumBySite,
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
+import { rowsOf } from '../findings/user-lines.ts';
 import { type ForwardRun, forwardRuns, idsOf, OUTPUTS } from '../steps/forward-runs.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
@@ -172,6 +173,26 @@ const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): bool
 const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
   allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations;
 
+/**
+ * The user's line that only these passes have: with `iteration()` for training and for the test, `self.iteration(test)`
+ * rather than the line in it that calls the model. Otherwise that line, even if its model is called by `forward`.
+ */
+function callerOf(context: AnalysisInput, call: StackIndex): StackIndex {
+  const { snapshot, stacks } = context.input;
+  const { parent, frame } = snapshot.stacks;
+  const caller = parent[call];
+  const used = new Set(
+    [...byCall(context.once(evidentRuns))].flatMap(([other, own]) =>
+      other !== call && own.some((run) => keepsGraph(run) && !run.isCutOff && !isMostlyUnused(run))
+        ? [...stacks.frames(parent[other])]
+        : [],
+    ),
+  );
+  const isOwn = (row: StackIndex) =>
+    stacks.frame(frame[row]).kind === 'user' && !used.has(frame[row]);
+  return rowsOf(context.input, caller).find(isOwn) ?? caller;
+}
+
 const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
   groupBy(runs, ({ call }) => call);
 
@@ -241,7 +262,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     severity: isSevere ? 'high' : isNotable ? 'medium' : 'low',
     bytes,
     lowersPeakBytes,
-    stack: call,
+    stack: callerOf(context, call),
     claim: (where) =>
       `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
     events: { first: start[runs[0].first], last: Math.max(event, last.oom ?? 0) },
@@ -308,9 +329,9 @@ function failedEvaluation(
     kind: 'graph-at-oom',
     severity: 'high',
     bytes,
-    stack: call,
+    stack: callerOf(context, call),
     claim: (where) =>
-      `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${where} kept ${formatBytes(bytes)} for a backward. ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(most.length, 'earlier pass', 'earlier passes')} at ${placeText(context, most[0].call)} had one each.`,
+      `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${where} kept ${formatBytes(bytes)} for a backward. ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(most.length, 'earlier pass', 'earlier passes')} at ${placeText(context, context.input.snapshot.stacks.parent[most[0].call])} had one each.`,
     events: { first: context.input.replay.allocations.start[run.first], last: run.oom },
     facts: [
       { label: 'earlier passes of another call that had a backward', count: most.length },

@@ -2,6 +2,8 @@
  * What a call stack says about the code that allocates: in an optimizer, in a module's forward, in backward, or while a
  * model is built. Computed once per row of the stack tree, from its caller's row.
  */
+
+import { getOrMake } from '../../base/collections.ts';
 import { FrameRole, frameRoles } from '../../device/classes/stack-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceTables } from './types.ts';
@@ -22,6 +24,8 @@ export class StackClassifier {
   readonly #bits: Uint8Array;
   /** Row of the outermost module call in a stack; 0 = none. */
   readonly #moduleCall: Int32Array;
+  /** By the row that calls `model.forward(x)` by name: the first row of that call, for all lines in it. */
+  readonly #byName = new Map<StackIndex, StackIndex>();
   /** Row of the module call directly inside the outermost one; 0 = none. */
   readonly #innerModule: Int32Array;
   /** Row in which the user called the optimizer; 0 = none. */
@@ -46,9 +50,12 @@ export class StackClassifier {
     const isFirstPython = (own.bits & PYTHON) !== 0 && (this.#bits[above] & PYTHON) === 0;
     if (isFirstPython && own.startsInAutograd) bits |= BACKWARD;
     const isCalledByModule = ((caller?.bits ?? 0) & MODULE_CALL) !== 0;
-    if (isCalledByModule && own.isUser && !own.isForward) bits |= HOOK;
+    if (isCalledByModule && own.isUser && !/forward/i.test(own.name)) bits |= HOOK;
+    const isByName = own.isUser && own.name === 'forward' && caller?.isUser === true;
+    if (isByName) bits |= MODULE_CALL;
+    const call = isByName ? getOrMake(this.#byName, above, () => row) : row;
+    this.#moduleCall[row] = (bits & MODULE_CALL) !== 0 ? this.#moduleCall[above] || call : 0;
     this.#bits[row] = bits;
-    this.#moduleCall[row] = (bits & MODULE_CALL) !== 0 ? this.#moduleCall[above] || row : 0;
     // _wrapped_call_impl calls _call_impl: still the same module, until another kind of frame comes between.
     const isInner = isModule && !isCalledByModule && this.#moduleCall[row] !== row;
     this.#innerModule[row] = this.#innerModule[above] || (isInner ? row : 0);
@@ -77,6 +84,7 @@ export class StackClassifier {
   readonly isForward = (stack: StackIndex): boolean =>
     this.moduleCall(stack) > 0 && !this.isCopy(stack) && !this.isBackward(stack);
 
+  /** The outermost, whose parent is the line that calls the model: `model(x)`, or `model.forward(x)` by name. */
   readonly moduleCall = (stack: StackIndex): StackIndex => this.#moduleCall[Math.max(0, stack)];
   /** The module call inside the outermost one: shows which part of the model allocates. */
   readonly innerModule = (stack: StackIndex): StackIndex => this.#innerModule[Math.max(0, stack)];
@@ -94,7 +102,7 @@ const readFrames = ({ snapshot, stacks }: DeviceTables) =>
     return {
       bits: (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) | (isCopy ? COPIED : 0),
       isUser: frame.kind === 'user',
-      isForward: /forward/i.test(frame.name),
+      name: frame.name,
       startsInAutograd: (roles & FrameRole.Autograd) !== 0,
     };
   });

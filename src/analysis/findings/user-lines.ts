@@ -98,20 +98,16 @@ export function lineInLoop(
   return frame[row];
 }
 
-/**
- * The innermost user line outside the model: outside every module call and every forward method (some programs call
- * `forward` by name).
- */
-export function callerOfModel(context: AnalysisInput, stack: StackIndex): FrameIndex | undefined {
+/** The innermost user line outside the model. */
+export function callerOfModel(
+  { input, classifier }: AnalysisInput,
+  stack: StackIndex,
+): FrameIndex | undefined {
   if (stack <= EMPTY_STACK) return undefined;
-  const { input, classifier } = context;
-  const { frame, parent } = input.snapshot.stacks;
   const call = classifier.moduleCall(stack);
-  const isForward = (row: StackIndex) => input.stacks.frame(frame[row]).name === 'forward';
-  const outer = rowsOf(input, stack).findLast(isForward) ?? call;
-  const from = call === 0 || outer < call ? outer : call;
-  const [row] = userRows(context, from > 0 ? parent[from] : stack);
-  return row === undefined ? input.stacks.topUserFrame(stack) : frame[row];
+  const caller =
+    call > 0 ? input.stacks.topUserFrame(input.snapshot.stacks.parent[call]) : undefined;
+  return caller ?? input.stacks.topUserFrame(stack);
 }
 
 /**

@@ -119,3 +119,31 @@ it('of passes that keep little, those whose graphs a backward or nothing used ar
       '10 calls of modules from your code: 5 kept a graph, and a backward followed, 5 kept a graph that no backward used, too little or too rarely to matter.',
   });
 });
+
+/** `train()` and `test()` both call `iteration()`, line 10, and it calls `model.forward(x)` by name, lines 20 and 21. */
+const iteration = (line: number, caller: number) => [
+  ...forwardAt(line).slice(0, -1),
+  at(line, 'forward'),
+  at(10, 'iteration'),
+  at(caller, caller < 40 ? 'train' : 'test'),
+  at(90),
+];
+
+it('a forward called by name is one pass, and an evaluation is named by the line that only it has', () => {
+  const program = new Program();
+  for (const caller of [30, 30, 30, 30, 40, 40, 40, 40]) {
+    const graph = [20, 21].flatMap((line) =>
+      Array.from({ length: 6 }, () => program.alloc(MIB, iteration(line, caller))),
+    );
+    if (caller === 30) program.work(1, BACKWARD);
+    program.freeAt([at(50)], ...graph);
+    program.work(1, [at(50)]);
+  }
+  const context = new AnalysisInput(program.context());
+  const passes = context.once(forwardRuns);
+  expect(passes.map(({ allocations }) => allocations)).toEqual(Array(8).fill(12));
+  expect(detect('no-grad', context)).toMatchObject({
+    status: 'found',
+    findings: [{ frame: { line: 40, name: 'test' } }],
+  });
+});
