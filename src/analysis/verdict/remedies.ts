@@ -2,6 +2,7 @@
  * What would help, and how much: each remedy saves bytes of certain account entries. At an OOM it also says whether the
  * request would then have fit; remedies that are enough come before those that are not.
  */
+import { sumBy } from '../../base/collections.ts';
 import { knownBytes } from '../../device/model/card.ts';
 import { type Account, sumOf } from '../account/types.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
@@ -31,6 +32,8 @@ export interface Circumstances {
   readonly isServer?: boolean | undefined;
   /** No backward pass follows: nothing is recomputed, and no gradients are accumulated. */
   readonly isInference?: boolean | undefined;
+  /** Dense gradients of embedding tables, as the C++ frames name them: most rows of them are zero. */
+  readonly embeddingBytes?: number | undefined;
   /** What was requested and did not fit, if a smaller batch makes it smaller too. */
   readonly requestedBytes?: number | undefined;
 }
@@ -57,6 +60,7 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     hasFailed: judged !== undefined,
     isServer: known.context.isServerAt(known.account.moment.event),
     isInference: known.failure?.isInference,
+    embeddingBytes: embeddingBytes(known),
     requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
   }).map(({ id, text, saves }): Remedy => {
     // The gaps only promise what a setting would save; the simulation says what it does.
@@ -86,6 +90,19 @@ const isOfBatch = ({ context, account, failure }: Case): boolean =>
   failure !== undefined &&
   !context.classifier.isOptimizer(context.input.trace.events.stack[account.moment.event]);
 
+/** Gradients that autograd's node of an embedding made. */
+function embeddingBytes({ context, account }: Case): number {
+  const { sizeBytes } = context.input.replay.allocations;
+  const ids = account.entries.flatMap(({ kind, allocations }) =>
+    kind === 'gradients' ? allocations : [],
+  );
+  return sumBy(ids, (id) => {
+    const site = context.nativeSiteOf(id);
+    const name = site === undefined ? '' : (context.nativeFrame(site)?.name ?? '');
+    return /\bEmbedding(Bag)?Backward/.test(name) ? sizeBytes[id] : 0;
+  });
+}
+
 /** Remedies without figures, for findings and messages. */
 export const adviceFor = (
   cause: Cause,
@@ -102,9 +119,10 @@ function ideasFor(
   circumstances: Circumstances,
 ): readonly Idea[] {
   const { isCapped = false, hadRoom = false, hasFailed = false } = circumstances;
-  const { isServer = false, isInference = false, requestedBytes = 0 } = circumstances;
+  const { isServer = false, isInference = false } = circumstances;
+  const { requestedBytes = 0, embeddingBytes = 0 } = circumstances;
   const sizeIdeas = isServer ? servedSizeIdeas : isInference ? inferredSizeIdeas : trainedSizeIdeas;
-  const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas;
+  const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas(embeddingBytes);
   const limit = isCapped ? RAISE_LIMIT : [];
   // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
   const [first, last] = hadRoom ? [limit, []] : [[], limit];
@@ -171,11 +189,16 @@ const LOWER_PRECISION: Texts = {
     "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
 };
 
-/** Remedies for model state, which no smaller batch can reduce. */
-function trainedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
+/** Remedies for model state, which no smaller batch can reduce. A table of embeddings has no blocks to adapt. */
+const trainedModelIdeas = (embeddings: number) => (account: Pick<Account, 'entries'>) => {
   const optimizer = sumOf(account, ['optimizer-state']);
   const trained = sumOf(account, ['gradients']) + optimizer;
+  const isMostlyTables = embeddings > sumOf(account, ['gradients']) / 2;
   return [
+    ...ideas(isMostlyTables ? embeddings : 0, {
+      'sparse-gradients':
+        'Make the embedding with sparse=True and train it with SparseAdam or SGD: then only the rows that a batch uses have a gradient.',
+    }),
     ...ideas((sumOf(account, ['parameters']) + trained) * 0.75, {
       shard: 'Shard the model over four GPUs (FSDP2, ZeRO-3).',
     }),
@@ -185,11 +208,11 @@ function trainedModelIdeas(account: Pick<Account, 'entries'>): Idea[] {
     ...ideas(optimizer, {
       offload: 'Keep the optimizer state on the CPU, for transfers every step.',
     }),
-    ...ideas(trained, {
+    ...ideas(isMostlyTables ? 0 : trained, {
       adapters: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
     }),
   ];
-}
+};
 
 /** A server has no gradients to accumulate and nothing to recompute: it can take less at once, and keep less. */
 function servedSizeIdeas(account: Pick<Account, 'entries'>): Idea[] {

@@ -69,6 +69,7 @@ export type RemedyId =
   | 'quantize'
   | 'offload'
   | 'adapters'
+  | 'sparse-gradients'
   | 'detach'
   | 'no-grad'
   | 'to-cpu'

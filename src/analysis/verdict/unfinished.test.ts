@@ -81,3 +81,13 @@ it('says that the optimizer was in its first step', async () => {
   // The GPU had room beyond the process's own limit: that comes before more GPUs.
   expect(advice.map(({ id }) => id).slice(0, 2)).toEqual(['raise-limit', 'shard']);
 });
+
+it("knows Adam's two moments of each gradient before the first of them is there", async () => {
+  const program = model();
+  for (const _ of forward(program)) program.alloc(512 * MIB, BACKWARD);
+  program.oom(512 * MIB, adamAt(12), 100 * GIB);
+  const { also } = await verdictOf(program);
+  expect(also[0]).toContain(
+    'its state takes about 8.00 GiB in all; nothing of it was there. Parameters, gradients and the whole state take about 16.00 GiB.',
+  );
+});

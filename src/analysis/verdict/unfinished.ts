@@ -54,9 +54,12 @@ export function remainderText(context: AnalysisInput, own: Unfinished, account: 
   const parameters = sumOf(account, ['parameters']);
   if (phase === 'backward' && parameters > 0)
     return `That was in ${text}: its gradients need as many bytes as the parameters that are trained (up to ${formatBytes(parameters)}); ${formatBytes(sumOf(account, ['gradients']))} of them was there.`;
-  const state = phase === 'optimizer' ? wholeState(context, account) : 0;
-  if (state === 0) return `That was in ${text}, which would have requested more after it.`;
-  return `That was in ${text}: its state takes about ${formatBytes(state)} in all, judged by the parameters that have theirs; ${formatBytes(sumOf(account, ['optimizer-state']))} of it was there.`;
+  const need = modelNeed(context, own, account);
+  if (need === undefined) return `That was in ${text}, which would have requested more after it.`;
+  const there = sumOf(account, ['optimizer-state']);
+  const state = need - sumOf(account, ['parameters', 'gradients']);
+  const by = there > 0 ? ', judged by the parameters that have theirs' : '';
+  return `That was in ${text}: its state takes about ${formatBytes(state)} in all${by}; ${there > 0 ? formatBytes(there) : 'nothing'} of it was there. Parameters, gradients and the whole state take about ${formatBytes(need)}.`;
 }
 
 /** What parameters, gradients and optimizer state take once all of them are there; undefined if that is not known. */
@@ -70,12 +73,18 @@ export function modelNeed(
   return sumOf(account, ['parameters', 'gradients']) + state;
 }
 
+/** Adam and its relatives keep two moments of each gradient. Of others the first request tells too little. */
+const TWO_MOMENTS = /(^|[\\/])torch[\\/]optim[\\/](adam|adamw|nadam|radam|adamax)\.py$/;
+
 /**
  * The state that the whole first step of an optimizer makes: for each gradient as many tensors as the parameters have
- * that already got theirs. 50 and 49 tensors of Adam for 113 gradients are two for each. 0 if no state is there yet.
+ * that already got theirs. 50 and 49 tensors of Adam for 113 gradients are two for each. Before the first of them is
+ * there, the optimizer on the stack tells how many. 0 if it does not.
  */
-function wholeState({ input }: AnalysisInput, { entries }: Account): number {
+function wholeState({ input }: AnalysisInput, { entries, moment }: Account): number {
   const { requestedBytes } = input.replay.allocations;
+  const asking = [...input.stacks.frames(input.trace.events.stack[moment.event])];
+  const hasTwo = asking.some((frame) => TWO_MOMENTS.test(input.stacks.frame(frame).filename));
   const sizesOf = (kind: EntryKind) =>
     groupBy(
       entries.flatMap((entry) => (entry.kind === kind ? entry.allocations : [])),
@@ -86,5 +95,5 @@ function wholeState({ input }: AnalysisInput, { entries }: Account): number {
     const own = gradients.get(size);
     return own === undefined ? [] : Math.ceil(length / own.length);
   });
-  return highest([0, ...each]) * sumOf({ entries }, ['gradients']);
+  return highest([hasTwo ? 2 : 0, ...each]) * sumOf({ entries }, ['gradients']);
 }

@@ -83,6 +83,7 @@ const remedy = wordsOf<RemedyId>({
   quantize: true,
   offload: true,
   adapters: true,
+  'sparse-gradients': true,
   detach: true,
   'no-grad': true,
   'to-cpu': true,
