@@ -23,8 +23,6 @@ import { peakOutside } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, isFree, sumOf } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
-import { callerOfModel } from '../findings/user-lines.ts';
-import { forwardRuns } from '../steps/forward-runs.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
@@ -38,7 +36,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
   return [
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none'
-      ? [...partsText(known), ...peakOfPartText(known), ...privateText(known)]
+      ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
       : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...emptyText(known, diagnosis),
@@ -71,12 +69,6 @@ function partsText({ account: { entries, allocatedBytes, moment } }: Case): stri
   ];
 }
 
-/** What part of the program needs as much as its peak, if the rest needs far less. */
-function peakOfPartText(known: Case): string[] {
-  const ofFirst = firstStepText(known);
-  return ofFirst.length > 0 ? ofFirst : phaseText(known);
-}
-
 /** Of the peak: so much less is needed later that the peak says little about the run. */
 const LATER_SHARE = 0.85;
 const MIN_STEPS = 4;
@@ -91,29 +83,6 @@ function firstStepText({ context, account: { moment, allocatedBytes } }: Case): 
   if (bytes > LATER_SHARE * allocatedBytes) return [];
   return [
     `Only the first ${turnOf(context)} needed that much: after it, at most ${formatBytes(bytes)} was in use.`,
-  ];
-}
-
-/** Of the peak: from here on one part of the program decides how much it needs. */
-const OUTSIDE_SHARE = 0.5;
-
-/** 'main.py:124 (test) sets the peak: outside of its passes, at most 1.02 GiB was in use.' An evaluation in one batch, say. */
-function phaseText({ context, account: { moment, allocatedBytes } }: Case): string[] {
-  const { start } = context.input.replay.allocations;
-  const runs = context.once(forwardRuns);
-  const set = runs.find(
-    ({ first, close }) => start[first] <= moment.event && moment.event <= close,
-  );
-  if (set === undefined || moment.why !== 'peak') return [];
-  const own = runs.filter(({ call }) => call === set.call);
-  const bytes = peakOutside(
-    context.input,
-    own.map(({ first, close }) => [start[first], close]),
-  );
-  const line = callerOfModel(context, set.call);
-  if (bytes > OUTSIDE_SHARE * allocatedBytes || line === undefined) return [];
-  return [
-    `${frameLabel(context.input.stacks.frame(line))} sets the peak: outside of its passes, at most ${formatBytes(bytes)} was in use.`,
   ];
 }
 

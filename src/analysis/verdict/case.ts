@@ -1,5 +1,6 @@
 /** The case that a verdict judges, and what a diagnosis of it consists of. */
 
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountsOf } from '../account/account.ts';
@@ -28,6 +29,10 @@ export interface Diagnosis {
   readonly bytes: number;
   /** The account entry, if a single one is the cause. */
   readonly entry: AccountEntry | undefined;
+  /** What the bytes are, if neither an entry nor a finding lists it. */
+  readonly tensors?: readonly AllocationIndex[];
+  /** How much lower the run's peak would be without it, if neither an entry nor a finding says so. */
+  readonly lowersPeakBytes?: number;
   /** Whether `bytes` are from the end of the run, where far more had accumulated than at the peak. */
   readonly isOfEnd: boolean;
   readonly lines: readonly FrameView[];

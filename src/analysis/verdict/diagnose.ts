@@ -36,7 +36,8 @@ import {
   replacedCandidates,
 } from './kept.ts';
 import { copiesIn } from './patterns.ts';
-import type { Cause } from './types.ts';
+import { peakMaker, residentData } from './peak-makers.ts';
+import type { Cause, Pattern } from './types.ts';
 
 /** Share of memory in use plus the request: less kept memory than this did not fill the GPU. */
 const KEPT_SHARE = 0.25;
@@ -114,6 +115,10 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const top = kind && largestOf(account, [kind]);
   if (top === undefined) return request;
   if (MODEL.includes(top.kind)) return ofModel(known, failure, model);
+  if (top.kind === 'inputs') {
+    const data = residentData(known);
+    if (data !== undefined) return data;
+  }
   const lines = withCaller(top.lines, failure.lines);
   const base = { ...ofEntry({ ...top, lines }, 'holds most'), bytes: sumOf(account, [top.kind]) };
   if (larger?.caller !== undefined) {
@@ -178,7 +183,10 @@ function withoutOom(known: Case): Diagnosis {
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
   const advice =
-    kept.find((one) => lowersPeak(known, one)) ?? waitingGraphs(known) ?? idleCopies(known);
+    kept.find((one) => lowersPeak(known, one)) ??
+    waitingGraphs(known) ??
+    idleCopies(known) ??
+    peakMaker(known);
   const [first = small ?? advice] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
@@ -235,9 +243,17 @@ function idleCopies(known: Case): Diagnosis | undefined {
 const isSmallLeak = ({ finding }: Diagnosis): boolean =>
   finding?.detector === 'growth' && finding.severity !== 'low';
 
+const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
+  'evaluation-without-no-grad',
+  'waiting-graphs',
+  'resident-data',
+  'line-scratch',
+  'larger-part',
+];
+
 /** Harmless, but fixing it would lower the peak. */
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 'severity'>) =>
-  (pattern === 'evaluation-without-no-grad' || pattern === 'waiting-graphs') && severity === 'low';
+  ONLY_ADVICE.includes(pattern) && severity === 'low';
 
 /** Losses of several batches that are summed before one backward. */
 function waitingGraphs({ context, account }: Case): Diagnosis | undefined {

@@ -75,17 +75,6 @@ it('says what the rest of a run needs if only its first step needed the peak', a
   );
 });
 
-it('says which part of a program sets its peak, if the rest needs far less', async () => {
-  const { verdict } = await analysisOf(contextOf('embed_healthy'));
-  expect(verdict.also).toContainEqual(
-    expect.stringMatching(
-      /^extract_features\.py:31 \(encode\) sets the peak: outside of its passes, at most 1\.11 GiB was in use\.$/,
-    ),
-  );
-  const { verdict: steady } = await analysisOf(contextOf('imagenet_resnet_healthy_default_stacks'));
-  expect(steady.also.join(' ')).not.toContain('sets the peak');
-});
-
 /** docs/gallery.md: the picture of a capture, and below it the page's sentence, with `<` escaped. */
 const GALLERY = [
   ...readFileSync('docs/gallery.md', 'utf8').matchAll(/gallery\/(\w+)-light\.png[\s\S]*?\n> (.*)/g),

@@ -189,16 +189,24 @@ const LOWER_PRECISION: Texts = {
     "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
 };
 
+const SPARSE: Texts = {
+  'sparse-gradients':
+    'Make the embedding with sparse=True and train it with SparseAdam or SGD: then only the rows that a batch uses have a gradient.',
+};
+const ADAPTERS: Texts = {
+  adapters: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
+};
+/** Of the gradients: the model is little else. */
+const TABLES_SHARE = 0.9;
+
 /** Remedies for model state, which no smaller batch can reduce. A table of embeddings has no blocks to adapt. */
 const trainedModelIdeas = (embeddings: number) => (account: Pick<Account, 'entries'>) => {
   const optimizer = sumOf(account, ['optimizer-state']);
   const trained = sumOf(account, ['gradients']) + optimizer;
-  const isMostlyTables = embeddings > sumOf(account, ['gradients']) / 2;
+  // Weights that an output layer shares have a dense gradient anyway.
+  const isMostlyTables = embeddings > TABLES_SHARE * sumOf(account, ['gradients']);
   return [
-    ...ideas(isMostlyTables ? embeddings : 0, {
-      'sparse-gradients':
-        'Make the embedding with sparse=True and train it with SparseAdam or SGD: then only the rows that a batch uses have a gradient.',
-    }),
+    ...(isMostlyTables ? ideas(embeddings, SPARSE) : []),
     ...ideas((sumOf(account, ['parameters']) + trained) * 0.75, {
       shard: 'Shard the model over four GPUs (FSDP2, ZeRO-3).',
     }),
@@ -208,9 +216,7 @@ const trainedModelIdeas = (embeddings: number) => (account: Pick<Account, 'entri
     ...ideas(optimizer, {
       offload: 'Keep the optimizer state on the CPU, for transfers every step.',
     }),
-    ...ideas(isMostlyTables ? 0 : trained, {
-      adapters: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
-    }),
+    ...(isMostlyTables ? [] : ideas(trained, ADAPTERS)),
   ];
 };
 
@@ -384,6 +390,24 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
       'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
   }),
   'evaluation-without-no-grad': all({ 'no-grad': NO_GRAD }),
+  'resident-data': [
+    ...all({
+      'to-cpu':
+        'Keep the data in CPU memory and move each batch to the GPU: batch.to(device, non_blocking=True) from pinned memory. Parts that read the same file, such as those for training and validation, may share it.',
+    }),
+    ...some({
+      'lower-precision':
+        'Store it in a smaller type (int32 or uint8 in place of int64, bfloat16), or sparse if most of it is zero.',
+    }),
+  ],
+  'line-scratch': all({
+    'one-tensor':
+      'Compute it in chunks of rows, or without tensors of all pairs: torch.cdist or a matrix product in place of (a[:, None] - b[None]) ** 2.',
+  }),
+  'larger-part': some({
+    'batch-size':
+      'Use a smaller batch there: without a backward pass, results do not depend on it.',
+  }),
   'waiting-graphs': all({
     'backward-each':
       'Call backward() after each forward pass, with the loss divided by their number: gradients add up, and one graph at a time is there.',

@@ -134,6 +134,9 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
+  'resident-data': (size) => `${size} of data stays on the GPU`,
+  'line-scratch': (size) => `one line makes ${size} of scratch tensors`,
+  'larger-part': (size) => `one part of the run needs ${size} more than the rest`,
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
   'segments-retaken': (size) => `${size} is given back and asked for again`,
 };
@@ -170,6 +173,14 @@ function clauseOf(figures: Figures): string {
     case 'waiting-graphs': {
       const count = waitingPasses(known.context, known.account)?.count ?? 0;
       return `${formatCount(count)} ${passes} keep their graphs until one backward serves them all: ${share}.`;
+    }
+    case 'resident-data':
+      return `${at}${besides} put${besides === '' ? 's' : ''} data on the GPU that stays there: ${share}.`;
+    case 'line-scratch':
+      return `${at} makes scratch tensors that are soon freed: ${share}.`;
+    case 'larger-part': {
+      const all = known.account.allocatedBytes;
+      return `${passes} need ${formatBytes(all)}, the rest of the run at most ${formatBytes(all - bytes)}.`;
     }
     case 'stepped-up':
       return `from one ${turnOf(known.context)} on, each needs ${size} more than those before.`;

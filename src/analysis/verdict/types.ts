@@ -55,6 +55,9 @@ export type Pattern =
   | 'evaluation-without-no-grad'
   | 'stepped-up'
   | 'waiting-graphs'
+  | 'resident-data'
+  | 'line-scratch'
+  | 'larger-part'
   | 'segments-retaken';
 
 /** Stable IDs. */

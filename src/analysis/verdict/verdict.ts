@@ -89,9 +89,9 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
 const OF_SHARE: readonly string[] = [DOES['allocated at'], DOES['held by']];
 
 /** How much of the cause its first line allocated; undefined if the cause is no live tensors or has no line. */
-function shareFor({ context, account }: Case, { cause, entry, lines: [line] }: Diagnosis) {
+function shareFor({ context, account }: Case, { cause, entry, tensors, lines: [line] }: Diagnosis) {
   const entries = cause === 'model-state' ? account.entries.filter(isModel) : [entry];
-  const ids = entries.flatMap((own) => own?.allocations ?? []);
+  const ids = tensors ?? entries.flatMap((own) => own?.allocations ?? []);
   return line === undefined || ids.length === 0 ? undefined : lineShare(context, ids, line);
 }
 
@@ -171,11 +171,10 @@ function needOf(
 
 function savedOf(
   { account, context, failure }: Case,
-  { bytes, finding, pattern }: Diagnosis,
+  { bytes, finding, pattern, lowersPeakBytes = finding?.lowersPeakBytes }: Diagnosis,
   needBytes: number | undefined,
 ): number {
-  if (failure === undefined && finding?.lowersPeakBytes !== undefined)
-    return finding.lowersPeakBytes;
+  if (failure === undefined && lowersPeakBytes !== undefined) return lowersPeakBytes;
   if (pattern === 'waiting-graphs') return waitingPasses(context, account)?.savedBytes ?? bytes;
   if (needBytes === undefined) return bytes;
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);

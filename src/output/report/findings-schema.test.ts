@@ -69,6 +69,9 @@ const pattern = wordsOf<Pattern>({
   'evaluation-without-no-grad': true,
   'stepped-up': true,
   'waiting-graphs': true,
+  'resident-data': true,
+  'line-scratch': true,
+  'larger-part': true,
   'segments-retaken': true,
 });
 

@@ -1,0 +1,81 @@
+/** What sets the peak of a run without a fault. */
+import { expect, it } from 'vitest';
+import { adamAt, at, BACKWARD, forwardAt, movedAt, Program } from '../../testing/program.ts';
+import { analyse } from '../findings/analyse.ts';
+
+const MIB = 2 ** 20;
+const GIB = 1024 * MIB;
+const LOADED = [at(5, '__init__'), at(90)];
+const LOADED_TOO = [at(6, '__init__'), at(90)];
+const KNN = [at(23, 'knn'), ...forwardAt(10)];
+
+interface Parts {
+  /** Made before the first step, by lines 5 and 6. */
+  readonly data?: number;
+  /** Made by each step, and freed when its data is no longer needed. */
+  readonly batch?: number;
+  /** Freed within each forward pass. */
+  readonly scratch?: number;
+  /** Freed within the only pass that line 40 calls. */
+  readonly test?: number;
+}
+
+function trained({ data = 0, batch = MIB, scratch = MIB, test = MIB }: Parts): Program {
+  const program = new Program();
+  for (let i = 0; i < 8; i++) program.alloc(8 * MIB, movedAt(3));
+  if (data > 0) program.alloc(data / 2, LOADED);
+  if (data > 0) program.alloc(data / 2, LOADED_TOO);
+  for (let step = 0; step < 8; step++) {
+    const input = program.alloc(batch, [at(8)]);
+    const graph = Array.from({ length: 8 }, () => {
+      const kept = program.alloc(8 * MIB, forwardAt(10));
+      program.free(program.alloc(scratch, KNN));
+      return kept;
+    });
+    const gradients = graph.map(() => program.alloc(8 * MIB, BACKWARD));
+    program.free(...graph, input);
+    if (step === 0) for (const _ of graph) program.alloc(8 * MIB, adamAt(12));
+    program.free(...gradients);
+  }
+  for (let layer = 0; layer < 8; layer++) {
+    program.freeAt([at(40)], program.alloc(test, [...forwardAt(40)]));
+  }
+  return program;
+}
+
+const verdictOf = async (parts: Parts) => (await analyse(trained(parts).context())).verdict;
+
+it('data that stays, by all lines that put it there', async () => {
+  const { text, tone, lines, advice } = await verdictOf({ data: 4 * GIB });
+  expect(text).toBe(
+    'No out-of-memory error, but train.py:5 (__init__) and train.py:6 (__init__) put data on the GPU that stays there: 4.00 GiB of the 4.25 GiB in use at the peak.',
+  );
+  expect([tone, lines[0].line]).toEqual(['calm', 5]);
+  expect(advice[0]).toMatchObject({ id: 'to-cpu', savesBytes: 4 * GIB });
+});
+
+it('a batch does not stay, however large it is', async () => {
+  expect((await verdictOf({ batch: 2 * GIB })).cause).toBe('none');
+});
+
+it("one line's scratch tensors", async () => {
+  const { pattern, bytes, tone, lines, advice } = await verdictOf({ scratch: 2 * GIB });
+  expect({ pattern, bytes, tone, line: lines[0].line }).toEqual({
+    ...{ pattern: 'line-scratch', bytes: 2 * GIB },
+    ...{ tone: 'calm', line: 23 },
+  });
+  // Without it the backward pass sets the peak.
+  expect(advice[0].savesBytes).toBeLessThan(2 * GIB);
+});
+
+it('a part of the program that needs far more than the rest', async () => {
+  const { text, tone, lines } = await verdictOf({ test: 2 * GIB });
+  expect(text).toMatch(
+    /^No out-of-memory error, but forward passes called by train.py:40 \(<module>\) need 2\.\d+ GiB, the rest of the run at most \d+\.\d+ MiB\.$/,
+  );
+  expect([tone, lines[0].line]).toEqual(['calm', 40]);
+});
+
+it('nothing of that in an ordinary run', async () => {
+  expect((await verdictOf({})).cause).toBe('none');
+});

@@ -1,0 +1,155 @@
+/**
+ * What sets the peak of a run that works: data that stays on the GPU, one line's scratch tensors, one part of the
+ * program. No fault while it fits, but what to change if it must fit elsewhere:
+ *
+ *     data set, 2.62 GiB for the whole run      table.py:15
+ *     everything else, 0.38 GiB
+ */
+
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { peakOutside, peakWithout } from '../account/moment.ts';
+import type { Account } from '../account/types.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { callerOfModel, userLines } from '../findings/user-lines.ts';
+import { forwardRuns } from '../steps/forward-runs.ts';
+import { type Case, type Diagnosis, DOES, plain } from './case.ts';
+import type { Cause, Pattern } from './types.ts';
+
+/** Of the peak. */
+const DATA_SHARE = 0.4;
+const SCRATCH_SHARE = 0.5;
+const REST_SHARE = 1 / 3;
+/** Less is not worth a change of the program. */
+const MIN_BYTES = 2 ** 27;
+const MIN_SCRATCH_BYTES = 2 ** 30;
+
+/** The first that applies, as advice. */
+export function peakMaker(known: Case): Diagnosis | undefined {
+  const { context, account, failure } = known;
+  if (failure !== undefined || account.moment.why !== 'peak') return undefined;
+  return residentData(known) ?? lineScratch(context, account) ?? largerPart(context, account);
+}
+
+/** Passes or steps that a tensor must have been there for: a batch is for one. */
+const MIN_LIVED = 3;
+
+/** Of the class inputs, what one line made and the program uses from pass to pass: a data set, a graph, a buffer. */
+export function residentData({ context, account }: Case): Diagnosis | undefined {
+  const { start, freeRequested } = context.input.replay.allocations;
+  const pass = context
+    .once(forwardRuns)
+    .filter(({ isCutOff }) => !isCutOff)
+    .at(-MIN_LIVED);
+  const step = context.findPrimarySteps()?.bounds.at(-1 - MIN_LIVED);
+  const before = Math.max(step ?? -1, pass === undefined ? -1 : start[pass.first]);
+  return ofLine(context, account, {
+    ...{ cause: 'inputs', pattern: 'resident-data' },
+    ids: account.entries.flatMap(({ kind, allocations }) =>
+      kind === 'inputs'
+        ? allocations.filter((id) => freeRequested[id] === NEVER && start[id] < before)
+        : [],
+    ),
+    minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
+  });
+}
+
+/** Differences of all pairs, say: (a[:, None] - b[None]) ** 2. A line that calls a module means all of that module. */
+function lineScratch(context: AnalysisInput, account: Account): Diagnosis | undefined {
+  const { stack } = context.input.replay.allocations;
+  const isOwn = memoized((own: StackIndex) => !callsModule(context, own));
+  return ofLine(context, account, {
+    ...{ cause: 'temporaries', pattern: 'line-scratch' },
+    ids: account.entries.flatMap(({ kind, allocations }) =>
+      kind === 'temporaries' ? allocations.filter((id) => isOwn(stack[id])) : [],
+    ),
+    minBytes: Math.max(MIN_SCRATCH_BYTES, SCRATCH_SHARE * account.allocatedBytes),
+  });
+}
+
+/** Whether the innermost user line on a stack calls a module. */
+function callsModule({ input }: AnalysisInput, stack: StackIndex): boolean {
+  for (const frame of input.stacks.frames(stack)) {
+    const { kind, name } = input.stacks.frame(frame);
+    if (kind === 'user') return false;
+    if (name === '_call_impl') return true;
+  }
+  return false;
+}
+
+interface OneLine {
+  readonly cause: Cause;
+  readonly pattern: Pattern;
+  readonly ids: readonly AllocationIndex[];
+  readonly minBytes: number;
+}
+
+/** What one user line made of some tensors or, of data, the lines of one function; if that is enough. */
+function ofLine(
+  context: AnalysisInput,
+  account: Account,
+  { cause, pattern, ids, minBytes }: OneLine,
+): Diagnosis | undefined {
+  const { replay, stacks } = context.input;
+  const { stack, sizeBytes } = replay.allocations;
+  const isData = pattern === 'resident-data';
+  const byPlace = groupBy(ids, (id) => {
+    const view = stacks.topUserFrameView(stack[id]);
+    return view && `${view.filename} ${isData ? view.name : view.line}`;
+  });
+  byPlace.delete(undefined);
+  const [largest] = [...byPlace.values()]
+    .map((own) => ({ own, bytes: sumBy(own, (id) => sizeBytes[id]) }))
+    .sort((a, b) => b.bytes - a.bytes);
+  if (largest === undefined || largest.bytes < minBytes) return undefined;
+  const { own, bytes } = largest;
+  const lines = userLines(context, stack[own[0]]);
+  const all = isData ? own : scratchOf(context, lines[0]);
+  return {
+    ...plain(cause, bytes, lines, DOES['allocated at']),
+    ...{ pattern, severity: 'low', tensors: own },
+    lowersPeakBytes: account.allocatedBytes - peakWithout(context.input, all),
+  };
+}
+
+/** Of all passes, since each would set the same peak. */
+function scratchOf({ input, classification }: AnalysisInput, line: FrameView): AllocationIndex[] {
+  const { stack, length } = input.replay.allocations;
+  const ids: AllocationIndex[] = [];
+  for (let id = 0; id < length; id++) {
+    if (classification.classOf[id] !== MemoryClass.Temporaries) continue;
+    const own = input.stacks.topUserFrameView(stack[id]);
+    if (own?.line === line.line && own.filename === line.filename) ids.push(id);
+  }
+  return ids;
+}
+
+/** An evaluation in one batch, say: outside of its passes the run needs far less. */
+function largerPart(
+  context: AnalysisInput,
+  { moment, allocatedBytes }: Account,
+): Diagnosis | undefined {
+  const { start } = context.input.replay.allocations;
+  const runs = context.once(forwardRuns);
+  const set = runs.find(
+    ({ first, close }) => start[first] <= moment.event && moment.event <= close,
+  );
+  if (set === undefined || runs.every(({ call }) => call === set.call)) return undefined;
+  const own = runs.filter(({ call }) => call === set.call);
+  const rest = peakOutside(
+    context.input,
+    own.map(({ first, close }) => [start[first], close]),
+  );
+  const line = callerOfModel(context, set.call);
+  const bytes = allocatedBytes - rest;
+  if (rest > REST_SHARE * allocatedBytes || bytes < MIN_SCRATCH_BYTES || line === undefined)
+    return undefined;
+  const lines = [context.input.stacks.frame(line)];
+  return {
+    ...plain('temporaries', bytes, lines, DOES['called by']),
+    ...{ pattern: 'larger-part', severity: 'low', lowersPeakBytes: bytes },
+  };
+}
