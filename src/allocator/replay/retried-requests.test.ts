@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
+import { at, inTorch, Program } from '../../testing/program.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { findRetriedOoms } from './trace-events.ts';
+import { failedOoms, findRetriedOoms } from './trace-events.ts';
 
 const CONV = '@conv.py:5 forward < train.py:3 step';
 
@@ -56,4 +57,29 @@ describe('an OOM', () => {
     expect(retriedIn(`${dropped}\n oom 300Mi @`)).toEqual([0]);
     expect(retriedIn(`${dropped}\n +C 300Mi`)).toEqual([]);
   });
+});
+
+/** Line `line` of the user's block, whose forward a module calls for line 10. */
+const inBlock = (line: number) => [
+  at(line, 'forward'),
+  inTorch('nn/modules/module.py', '_call_impl', 1790),
+  at(10),
+];
+
+/** A convolution in line 38 of a block, its workspace refused, its input freed by `freed` and the next request by `next`. */
+function failuresOf({ freed, next }: Record<'freed' | 'next', Parameters<Program['alloc']>[1]>) {
+  const program = new Program();
+  const input = program.alloc(2 ** 20, inBlock(37));
+  program.oom(2 ** 30, [inTorch('nn/modules/conv.py', 'forward', 370), ...inBlock(38)]);
+  program.freeAt(freed, input);
+  program.alloc(2 ** 20, next);
+  const { trace, replay, stacks } = program.context();
+  return failedOoms(trace, replay, stacks).length;
+}
+
+it('an OOM after which the same forward frees its input and goes on was no error', () => {
+  expect(failuresOf({ freed: inBlock(38), next: inBlock(39) })).toBe(0);
+  // Caught by the caller, which frees what the call had, and tries again.
+  expect(failuresOf({ freed: [at(12)], next: inBlock(37) })).toBe(1);
+  expect(failuresOf({ freed: [at(12)], next: [at(13)] })).toBe(1);
 });

@@ -65,28 +65,49 @@ export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int3
  * So such an oom is followed by an alloc of exactly the same stack, with nothing freed or emptied by others in between.
  * If another oom of that stack follows, both are one attempt, even if the cache was emptied before: the last counts.
  * The empty stack of backward threads counts as one stack if the recording has other stacks.
+ *
+ *   oom 1.09 GiB, line 38: conv(x)     free 556 MiB, line 38     alloc 556 MiB, line 39
+ *
+ * A convolution may also do without a workspace. Then its forward goes on: it frees what it no longer needs, and the
+ * next request is its own too. An error would have left the forward, and its caller would have freed its tensors.
  */
 
 const FREES: ReadonlySet<number> = new Set([TraceAction.FreeRequested, TraceAction.FreeCompleted]);
 
-/** Stacks that count as one: an operator may try another path through C++ in the same line of Python. */
-export type SiteOf = (stack: StackIndex) => StackIndex;
+/** What a stack says about the code: device/model/stacks.ts. */
+export interface StackSites {
+  /** Stacks that count as one: an operator may try another path through C++ in the same line of Python. */
+  siteOf(stack: StackIndex): StackIndex;
+  /** The call of the module whose forward the user's line is in; NO_STACK if it is in none. */
+  forwardOf(stack: StackIndex): StackIndex;
+}
+
+const AS_RECORDED: StackSites = { siteOf: (stack) => stack, forwardOf: () => NO_STACK };
 
 /** The retried OOM events of the trace, in order. None can be found without recorded stacks. */
 export function findRetriedOoms(
   { events }: Pick<DeviceTrace, 'events'>,
   { allocationOfEvent, allocations }: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
-  siteOf: SiteOf = (stack) => stack,
+  { siteOf, forwardOf } = AS_RECORDED,
 ): ReadonlySet<EventIndex> {
   const { action } = events;
   const found = new Set<EventIndex>();
   const hasStacks = allocations.stack.some((stack) => stack > EMPTY_STACK);
-  const stackOf = (event: EventIndex): StackIndex =>
-    siteOf(
-      action[event] === TraceAction.Alloc
-        ? allocations.stack[allocationOfEvent[event]]
-        : events.stack[event],
+  const recordedStackOf = (event: EventIndex): StackIndex =>
+    action[event] === TraceAction.Alloc
+      ? allocations.stack[allocationOfEvent[event]]
+      : events.stack[event];
+  const stackOf = (event: EventIndex) => siteOf(recordedStackOf(event));
+  const goesOn = (oom: EventIndex): boolean => {
+    const forward = forwardOf(events.stack[oom]);
+    let next = oom + 1;
+    while (FREES.has(action[next]) && forwardOf(events.stack[next]) === forward) next++;
+    const isAsked = action[next] === TraceAction.Alloc || action[next] === TraceAction.Oom;
+    const hasFreed = next > oom + 1;
+    return (
+      forward > EMPTY_STACK && hasFreed && isAsked && forwardOf(recordedStackOf(next)) === forward
     );
+  };
   const isOwnFree = (event: EventIndex, stack: StackIndex): boolean =>
     FREES.has(action[event]) && siteOf(events.stack[event]) === stack;
   if (!hasStacks) return found;
@@ -100,7 +121,7 @@ export function findRetriedOoms(
       isOwn &&= isSegmentAction(action[next]) && stackOf(next) === stack;
     const isAsked =
       action[next] === TraceAction.Oom || (isOwn && action[next] === TraceAction.Alloc);
-    if (isAsked && stackOf(next) === stack) found.add(oom);
+    if ((isAsked && stackOf(next) === stack) || goesOn(oom)) found.add(oom);
   }
   return found;
 }
@@ -109,9 +130,9 @@ export function findRetriedOoms(
 export function failedOoms(
   trace: Pick<DeviceTrace, 'events'>,
   replay: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
-  siteOf: SiteOf,
+  stacks: StackSites,
 ): EventIndex[] {
-  const retried = findRetriedOoms(trace, replay, siteOf);
+  const retried = findRetriedOoms(trace, replay, stacks);
   return eventsOf(trace.events, TraceAction.Oom).filter((event) => !retried.has(event));
 }
 

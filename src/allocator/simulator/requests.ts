@@ -15,7 +15,7 @@ import {
   findRetriedOoms,
   isReleasing,
   isReserving,
-  type SiteOf,
+  type StackSites,
 } from '../replay/trace-events.ts';
 import type { AllocationIndex, ReplayColumns } from '../replay/types.ts';
 import type { AllocSettings } from './alloc-conf.ts';
@@ -43,7 +43,7 @@ export function collectRequests(
   replay: ReplayColumns,
   reserved: ReservedSteps,
   recorded: AllocSettings,
-  siteOf?: SiteOf,
+  stacks?: StackSites,
 ) {
   const { action } = trace.events;
   const releases = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, recorded);
@@ -89,7 +89,7 @@ export function collectRequests(
     releases,
     /** Recorded OOMs, and those that the program never saw as an error. */
     ooms,
-    retriedOoms: findRetriedOoms(trace, replay, siteOf),
+    retriedOoms: findRetriedOoms(trace, replay, stacks),
     delayedFrees,
   };
 }

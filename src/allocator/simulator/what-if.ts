@@ -10,7 +10,7 @@
 import { runToEnd } from '../../base/task.ts';
 import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
 import { ReservedSteps } from '../replay/counters.ts';
-import type { SiteOf } from '../replay/trace-events.ts';
+import type { StackSites } from '../replay/trace-events.ts';
 import type { ReplayColumns } from '../replay/types.ts';
 import { type AllocConf, type AllocSettings, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';
@@ -32,17 +32,17 @@ const STEP_BYTES = 2 * 2 ** 20;
 /**
  * Collects the requests of a device once, for any number of runs. `trace` must be a CUDA device's.
  *
- * @param siteOf tells which stacks are of one line: see findRetriedOoms
+ * @param stacks tells which stacks are of one line: see findRetriedOoms
  */
 export function whatIfInput(
   trace: DeviceTrace,
   replay: ReplayColumns,
   settings: Snapshot['settings'],
-  siteOf?: SiteOf,
+  stacks?: StackSites,
 ): WhatIfInput {
   const reserved = new ReservedSteps(replay.segmentSpans);
   const recorded = recordedSettings(settings);
-  const requests = collectRequests(trace, replay, reserved, recorded.settings, siteOf);
+  const requests = collectRequests(trace, replay, reserved, recorded.settings, stacks);
   const places = recordedPlaces(replay.segmentSpans);
   return { trace, replay, reserved, requests, places, recorded };
 }

@@ -31,7 +31,7 @@ export const seenOoms = (context: AnalysisInput): readonly EventIndex[] =>
   context.once(findSeenOoms);
 
 const findSeenOoms = ({ input }: AnalysisInput): readonly EventIndex[] =>
-  failedOoms(input.trace, input.replay, input.stacks.siteOf);
+  failedOoms(input.trace, input.replay, input.stacks);
 
 /** The OOM that ended the program, if any. */
 export function fatalOom(context: AnalysisInput): EventIndex | undefined {

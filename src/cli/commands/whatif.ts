@@ -123,7 +123,7 @@ export function runWhatIf(
   { trace, replay, snapshot, stacks }: DeviceModel,
   { confs, limit, arePresets = false, withCards = false, ...question }: WhatIfQuestion,
 ): WhatIfRuns {
-  const input = whatIfInput(trace, replay, snapshot.settings, stacks.siteOf);
+  const input = whatIfInput(trace, replay, snapshot.settings, stacks);
   const recorded = recordedRun(input, 1);
   const limitBytes = limitBytesOf(limit, recorded, input);
   const { length } = trace.events;

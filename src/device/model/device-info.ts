@@ -21,7 +21,7 @@ export type SessionInfo = ReturnType<typeof sessionInfo>;
 /** Device facts that the page needs before it draws anything. */
 export function deviceInfo({ snapshot, trace, replay, stacks }: DeviceModel, index: number) {
   const { events } = trace;
-  const retried = findRetriedOoms(trace, replay, stacks.siteOf);
+  const retried = findRetriedOoms(trace, replay, stacks);
   return {
     /** Index in SessionInfo.devices, called `deviceIndex` in requests. */
     index,

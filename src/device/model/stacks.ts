@@ -110,6 +110,18 @@ export class StackReader {
     return this.#sites[stack];
   };
 
+  /** The call of the module whose forward the innermost user line is in, as the row that makes it; NO_STACK if none. */
+  readonly forwardOf = (stack: StackIndex): StackIndex => {
+    const { frame, parent } = this.#snapshot.stacks;
+    for (let row = stack; row > EMPTY_STACK; row = parent[row]) {
+      if (FRAME_RANK[this.#kinds.of(frame[row]).kind] > 0) continue;
+      const caller = parent[row];
+      const isCalled = caller > EMPTY_STACK && this.frame(frame[caller]).name === '_call_impl';
+      return isCalled ? caller : NO_STACK;
+    }
+    return NO_STACK;
+  };
+
   #findSites(): Int32Array {
     const { frames, stacks } = this.#snapshot;
     const isPython = pythonFrameMask(frames.length, (frame) => this.isPython(frame));

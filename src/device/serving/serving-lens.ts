@@ -216,7 +216,7 @@ function weightsOf({ snapshot, replay, stacks }: DeviceModel, classOf: Uint8Arra
  */
 function lastingBatchTensors({ replay, trace, stacks }: DeviceModel, classOf: Uint8Array) {
   const { start, end, length } = replay.allocations;
-  const retried = findRetriedOoms(trace, replay, stacks.siteOf);
+  const retried = findRetriedOoms(trace, replay, stacks);
   const endsInBatch = trace.events.action.some(
     (action, event) => action === TraceAction.Oom && !retried.has(event),
   );

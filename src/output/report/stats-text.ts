@@ -202,7 +202,7 @@ type OomEvents = ReturnType<typeof oomEvents>;
 
 /** OOMs that the program saw, and how many requests were retried at once, so that it saw no error. */
 function oomEvents({ ooms }: DeviceStats, { trace, replay, stacks }: DeviceModel) {
-  const retried = findRetriedOoms(trace, replay, stacks.siteOf);
+  const retried = findRetriedOoms(trace, replay, stacks);
   return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
 }
 

@@ -62,7 +62,7 @@ function confOf(text: string) {
 }
 
 function whatIfOf({ input: { trace, replay, snapshot, stacks } }: AnalysisDevice) {
-  const input = whatIfInput(trace, replay, snapshot.settings, stacks.siteOf);
+  const input = whatIfInput(trace, replay, snapshot.settings, stacks);
   return { input, recorded: recordedRun(input, PARTS) };
 }
 
