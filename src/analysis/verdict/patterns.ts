@@ -58,6 +58,7 @@ export function patternOfKept(
   if (isOptimizer)
     return isHistory(context, allocations[0]) ? 'optimizer-history' : 'kept-optimizers';
   const { stack } = context.input.replay.allocations;
+  if (context.classifier.isBackward(stack[allocations[0]])) return 'kept-gradients';
   const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
   if (isLeftByErrors(context, ofLargest)) return 'kept-exceptions';
   if (context.classifier.isCopy(stack[allocations[0]])) return 'kept-copies';

@@ -364,6 +364,11 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
       'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
     'to-cpu': TO_CPU,
   }),
+  'kept-gradients': all({
+    'remove-hook':
+      'Look for what sees gradients: register_full_backward_hook, tensor.register_hook, retain_grad(), lists of p.grad. Keep numbers (grad.norm().item()), and remove the hook when it has seen enough.',
+    'to-cpu': TO_CPU,
+  }),
   'optimizer-history': all({
     'reuse-optimizer':
       'Keep a shorter history: torch.optim.LBFGS(history_size=10) instead of 100, the default. Each iteration of it takes two copies of the gradients.',

@@ -47,6 +47,7 @@ export type Pattern =
   | 'kept-optimizers'
   | 'optimizer-history'
   | 'kept-by-hook'
+  | 'kept-gradients'
   | 'kept-numbers'
   | 'retained-graph'
   | 'kept-copies'

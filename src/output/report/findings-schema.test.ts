@@ -61,6 +61,7 @@ const pattern = wordsOf<Pattern>({
   'kept-optimizers': true,
   'optimizer-history': true,
   'kept-by-hook': true,
+  'kept-gradients': true,
   'kept-numbers': true,
   'retained-graph': true,
   'kept-copies': true,
