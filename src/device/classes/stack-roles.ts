@@ -41,6 +41,8 @@ export const FrameRole = {
   CacheSetup: 524288,
   /** C++ of a graph's node that frees what it saved. */
   Released: 1048576,
+  /** A module's weights are moved: `.to()`, `.cuda()`, `.half()`. */
+  Moved: 2097152,
 } as const;
 
 const F = FrameRole;
@@ -113,6 +115,7 @@ const CLASS_RULES: readonly Rule[] = [
     undefined,
     /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/,
   ],
+  [F.Moved, MODULE_FILE, /^_apply$/],
   [F.Convolution, /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/],
   [F.Constructor, undefined, /^__init__$/],
   // Calls of backward() and grad(), in the thread that waits for them.
@@ -199,7 +202,15 @@ const SCOPED =
   F.Convolution |
   F.CacheSetup;
 const INHERITED =
-  F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute | F.Released;
+  F.Python |
+  FORWARD |
+  SCOPED |
+  F.Building |
+  F.Autograd |
+  F.Workspace |
+  F.Recompute |
+  F.Released |
+  F.Moved;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
   const { length, frame, parent } = source.stacks;
@@ -229,7 +240,7 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   // A collective's setup allocates for the collective, except for the parameters that it takes over.
   if ((own & F.Building) !== 0) bits &= ~F.Collective;
   // Once a module is called, it is no longer being built.
-  if ((own & F.ModuleCall) !== 0) bits &= ~F.Building;
+  if ((own & F.ModuleCall) !== 0) bits &= ~(F.Building | F.Moved);
   const isFirstPython = (own & F.Python) !== 0 && (above & F.Python) === 0;
   const isCalledByEngine =
     isFirstPython && (own & F.Entry) === 0 && (hasEntries || (own & F.Autograd) !== 0);

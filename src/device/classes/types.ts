@@ -202,6 +202,7 @@ const EVIDENCE = {
     Inputs,
     'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
   ],
+  MovedGradient: [Gradients, 'it was moved right after its parameter, whose size it has'],
 } as const;
 
 /** The value type of {@link Classification.evidenceOf}. */
