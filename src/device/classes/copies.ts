@@ -64,7 +64,8 @@ export function modelCopies(
     const members = successorsJoined(apart, table);
     if (members.length < 2) continue;
     members.sort((a, b) => a.origin - b.origin || a.ids[0] - b.ids[0]);
-    const originals = trainedAmong(members, weights.gradients, total);
+    const isMost = sumBy(apart, ({ bytes }) => bytes) >= total * UNTRAINED_SHARE;
+    const originals = trainedAmong(members, weights.gradients, isMost);
     members.slice(originals).forEach(({ ids }, at) => {
       for (const id of ids) copies.set(id, at + 1);
     });
@@ -159,11 +160,15 @@ function timesOf(
   return [...parts.values()].map((part) => ({ ...one, ids: part, origin }));
 }
 
-/** How many sets of a family are not copies: as many as each backward pass makes gradients for. */
+/**
+ * How many sets of a family are not copies: as many as each backward pass makes gradients for.
+ *
+ * @param isMost they are most of what is known as parameters
+ */
 function trainedAmong(
   members: readonly TensorSet[],
   gradients: ReadonlyMap<number, number>,
-  total: number,
+  isMost: boolean,
 ): number {
   const [{ counts, bytes, tensors }] = members;
   const bytesTrained = (times: number) =>
@@ -173,7 +178,8 @@ function trainedAmong(
   let trained = 0;
   while (trained < members.length && bytesTrained(trained + 1) >= bytes / 2) trained++;
   if (trained > 0) return trained;
-  const isWhole = tensors >= LEAST_UNTRAINED && bytes * members.length >= total * UNTRAINED_SHARE;
-  if (isWhole) return 1;
+  // Two splits of a data set may have equal sizes too: `TableDataset(train), TableDataset(test)`.
+  if (members.every(({ origin }) => origin === Origin.Candidate)) return members.length;
+  if (isMost && tensors >= LEAST_UNTRAINED) return 1;
   return Math.max(1, members.filter(({ origin }) => origin === Origin.Built).length);
 }

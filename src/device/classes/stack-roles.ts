@@ -143,7 +143,8 @@ const CPP_WORKSPACE =
   /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_(conv_plan|single_conv|fused_conv)|\w*Workspace::Workspace|Workspace::Workspace))/;
 
 /** The bits of each frame, including those only classes need. */
-function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): Uint32Array {
+function allFrameRoles(source: StackSource, reader: StackReader): Uint32Array {
+  const { strings, frames } = source;
   const roles = new Uint32Array(frames.length);
   for (let frame = 0; frame < frames.length; frame++) {
     const name = strings.get(frames.name[frame]);
@@ -156,7 +157,36 @@ function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): U
     roles[frame] = frameRoles(named, true) | rolesBy(CLASS_RULES, named);
     if (name === '__deepcopy__' && named.kind === 'pytorch') roles[frame] |= F.Copied;
   }
+  const modules = moduleFiles(source, roles);
+  for (let frame = 0; frame < frames.length && modules.size > 0; frame++) {
+    const isOwn = (roles[frame] & F.Constructor) !== 0 && (roles[frame] & F.User) !== 0;
+    if (isOwn && !modules.has(frames.filename[frame])) roles[frame] &= ~OF_CONSTRUCTOR;
+  }
   return roles;
+}
+
+const OF_CONSTRUCTOR = F.Constructor | F.Building;
+
+/**
+ * Files with a function that PyTorch called as a module's forward. The constructors in your other files build a data set,
+ * a replay buffer or a trainer, and no module, unless what they call does:
+ *
+ *     model.py:60  (forward) ← module.py (_call_impl)    model.py:12 (__init__) builds a module
+ *     table.py:26  (__getitem__)                         table.py:16 (__init__) does not
+ */
+function moduleFiles({ stacks, frames }: StackSource, roles: Uint32Array): ReadonlySet<number> {
+  const { length, frame, parent } = stacks;
+  const files = new Set<number>();
+  /** 1: the innermost Python is PyTorch's call of a module. */
+  const isCall = new Uint8Array(length);
+  for (let row = 1; row < length; row++) {
+    const own = roles[frame[row]];
+    const isPython = (own & F.Python) !== 0;
+    isCall[row] = isPython ? Number((own & F.ModuleCall) !== 0) : isCall[parent[row]];
+    const isCalled = isPython && isCall[parent[row]] > isCall[row];
+    if (isCalled) files.add(frames.filename[frame[row]]);
+  }
+  return files;
 }
 
 function cppRoles(symbol: string): number {
