@@ -116,6 +116,8 @@ const CLASS_RULES: readonly Rule[] = [
     /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/,
   ],
   [F.Moved, MODULE_FILE, /^_apply$/],
+  // Weights in another form: `remove_weight_norm(conv)` makes one tensor of a direction and its length.
+  [F.Building, /(^|[\\/])torch[\\/]nn[\\/]utils[\\/]/, /^(remove|remove_\w+|fuse_\w+)$/],
   [F.Convolution, /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/],
   [F.Constructor, undefined, /^__init__$/],
   // Calls of backward() and grad(), in the thread that waits for them.

@@ -11,6 +11,7 @@ import {
   type Tensor,
 } from '../../testing/program.ts';
 import { classify } from './classify.ts';
+import { MemoryClass } from './types.ts';
 
 /** What model.to() in `line` makes by a line of Module._apply. */
 const appliedAt = (line: number, inApply: number) => [
@@ -84,4 +85,31 @@ it('a copy that lives beside the model is one, also if it was moved', () => {
   expect(idsOf(program, [...first, ...again]).map((id) => copies.get(id))).toEqual(
     Array(6).fill(1),
   );
+});
+
+it('weights that remove_weight_norm() makes of others take their place, beside the checkpoint', () => {
+  const program = new Program();
+  const sizes = Array.from({ length: 8 }, (_, at) => (at + 1) * MiB);
+  const norms = sizes.map((size) => [
+    program.alloc(size, movedAt(10)),
+    program.alloc(512, movedAt(10)),
+  ]);
+  const loaded = [inTorch('serialization.py', 'load', 1500), at(11)];
+  const checkpoint = sizes.map((size) => program.alloc(size, loaded));
+  const weights = sizes.map((size, i) => {
+    const weight = program.alloc(size, [inTorch('nn/utils/weight_norm.py', 'remove', 70), at(12)]);
+    program.free(...norms[i]);
+    return weight;
+  });
+  for (let pass = 0; pass < 4; pass++) {
+    program.work(9, forwardAt(30));
+    program.work(1, [at(31)]);
+  }
+  const { classOf, copies } = classify(program.context());
+  const ids = idsOf(program, [...weights, ...checkpoint]);
+  expect(new Set(ids.map((id) => classOf[id]))).toEqual(new Set([MemoryClass.Parameters]));
+  expect(ids.map((id) => copies.get(id))).toEqual([
+    ...weights.map(() => undefined),
+    ...checkpoint.map(() => 1),
+  ]);
 });
