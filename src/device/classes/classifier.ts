@@ -85,7 +85,7 @@ export class Classifier {
     this.#runs = found.runs;
     this.#growing = found.growing;
     this.#isMovedGradient = found.isMovedGradient;
-    this.#hindsight = new Hindsight(source, roles);
+    this.#hindsight = new Hindsight(source, roles, found.runs);
   }
 
   *run(): Task<void> {

@@ -9,7 +9,8 @@ import { addTo, countOne, getOrMake, groupBy, sumBy } from '../../base/collectio
 import type { Task } from '../../base/task.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
-import type { Passes } from './passes.ts';
+import { lazyBufferSites } from './lazy-buffers.ts';
+import type { ForwardRuns, Passes } from './passes.ts';
 import { FrameRole, type StackRoles } from './stack-roles.ts';
 import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
@@ -28,6 +29,7 @@ export class Hindsight {
   readonly #source: ClassSource;
   readonly #table: AllocationTable;
   readonly #roles: StackRoles;
+  readonly #runs: ForwardRuns;
   readonly #parameters: Ids = [];
   /** Made before the first step, outside of any module, and still live in it. */
   readonly #early: Ids = [];
@@ -42,10 +44,11 @@ export class Hindsight {
   /** By requested bytes, the most gradients that a backward pass made. */
   #gradients: ReadonlyMap<number, number> = new Map();
 
-  constructor(source: ClassSource, roles: StackRoles) {
+  constructor(source: ClassSource, roles: StackRoles, runs: ForwardRuns) {
     this.#source = source;
     this.#table = source.replay.allocations;
     this.#roles = roles;
+    this.#runs = runs;
   }
 
   /**
@@ -78,6 +81,10 @@ export class Hindsight {
     for (const id of loose) change(id, Evidence.SizeOfGradient);
     yield;
     for (const id of this.#beyondGradients(loose)) change(id, Evidence.BeyondGradients);
+    for (const site of lazyBufferSites(this.#source, this.#roles, this.#runs, this.#kept)) {
+      for (const id of this.#kept.get(site) ?? []) change(id, Evidence.MadeOnce);
+      this.#kept.delete(site);
+    }
     for (const id of this.#young) {
       const site = this.#siteOf(id);
       const isKept = (this.#kept.get(site)?.length ?? 0) >= LEAST_KEPT && !this.#usedUp.has(site);
