@@ -85,21 +85,27 @@ const IN_USE: ReadonlySet<number> = new Set([MemoryClass.OptimizerState, MemoryC
 
 /**
  * What the last repetitions left: too young to count as kept, but still live and from the same lines as what is kept.
+ * Gradients of weights have no lines, and the last ones are needed: a hook that keeps `grad_output[0]`, 9 MiB of
+ * AddmmBackward0 in each step, keeps none of the weights' gradients, 2 MiB of AddmmBackward0.
  *
  * @param live allocations live at the moment, ascending
  */
 function latestOf(
-  { classification }: AnalysisInput,
+  { classification: { classOf }, input }: AnalysisInput,
   kept: readonly AllocationIndex[],
   live: Int32Array,
   places: Places,
   taken: ReadonlySet<AllocationIndex>,
 ): AllocationIndex[] {
   const stacks = new Set(kept.map((id) => places.stackOf(id)));
+  const { requestedBytes } = input.replay.allocations;
+  const sizes = new Set(kept.map((id) => requestedBytes[id]));
+  const isInUse = (id: AllocationIndex) =>
+    IN_USE.has(classOf[id]) ||
+    (classOf[id] === MemoryClass.Gradients && !sizes.has(requestedBytes[id]));
   const last = kept[kept.length - 1] ?? 0;
   return Array.from(live.subarray(upperBound(live, last))).filter(
-    (id) =>
-      !taken.has(id) && stacks.has(places.stackOf(id)) && !IN_USE.has(classification.classOf[id]),
+    (id) => !taken.has(id) && stacks.has(places.stackOf(id)) && !isInUse(id),
   );
 }
 

@@ -140,7 +140,7 @@ describe('a server', () => {
       /CuMemAllocator .* asleep from event 3,646; the stacks don't show whether it woke/,
     );
     expect((await verdictOf('vllm_like')).also).toEqual([
-      'At the peak 1.96 GiB was in use, the most of it KV cache and growing state (1.50 GiB) and parameters and buffers (256.09 MiB).',
+      'At the peak 1.96 GiB was in use, the most of it KV cache and growing state (1.50 GiB) and parameters and buffers (256.03 MiB).',
     ]);
   });
 });

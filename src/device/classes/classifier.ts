@@ -54,6 +54,7 @@ export class Classifier {
   /** Requested bytes of parameters and gradients. */
   readonly #modelSizes = new Set<number>();
   readonly #growing: ReadonlySet<StackIndex>;
+  readonly #isMovedGradient: Overview['isMovedGradient'];
   readonly #runs: ForwardRuns;
   readonly #hindsight: Hindsight;
   /** Stacks of allocations that backward passes used. */
@@ -83,7 +84,8 @@ export class Classifier {
     this.#workspaces = found.workspaces;
     this.#runs = found.runs;
     this.#growing = found.growing;
-    this.#hindsight = new Hindsight(source, roles);
+    this.#isMovedGradient = found.isMovedGradient;
+    this.#hindsight = new Hindsight(source, roles, found.runs);
   }
 
   *run(): Task<void> {
@@ -386,7 +388,9 @@ export class Classifier {
     const isLong = isEarly ? free > first : this.#isKept(id);
     if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
     if ((hints & FrameRole.Loader) !== 0) return Evidence.DataLoader;
-    const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
+    const isMoved = (hints & FrameRole.Moved) !== 0;
+    const isModel = isLong || ((isEarly || isMoved) && free - start[id] > INSTANT_EVENTS);
+    if (isModel && this.#isMovedGradient(stack[id])) return Evidence.MovedGradient;
     const isLastCopy = (hints & FrameRole.Copied) !== 0 && free === NEVER;
     if ((hints & FrameRole.Building) !== 0 && (isModel || isLastCopy))
       return this.#isRebuilt(id) ? this.#keptOver(id, hints) : Evidence.BuiltAndKept;

@@ -6,7 +6,7 @@
  *     train.py:12  deepcopy()  4 GiB in 148 tensors ─┘ gradients: the second one is a copy
  */
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
-import { addTo, countOne, groupBy } from '../../base/collections.ts';
+import { addTo, countOne, groupBy, sumBy } from '../../base/collections.ts';
 import { EMPTY_STACK, type StackIndex, type StackTable } from '../../format/snapshot/tables.ts';
 
 /**
@@ -44,9 +44,11 @@ interface TensorSet {
   readonly origin: number;
 }
 
+type Table = Pick<AllocationTable, 'stack' | 'requestedBytes' | 'start' | 'freeRequested'>;
+
 /** Allocation → number of its copy, from 1 on in order of creation. */
 export function modelCopies(
-  table: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
+  table: Table,
   stacks: StackTable,
   weights: WeightSets,
 ): Map<AllocationIndex, number> {
@@ -58,10 +60,12 @@ export function modelCopies(
   const families = [...groupBy(sets, signature).values()].sort((a, b) => b[0].bytes - a[0].bytes);
   for (const family of families) {
     const again = sets.flatMap((set) => timesOf(set, family[0], table));
-    const members = disjoint([...family, ...again]).filter(({ ids }) => !copies.has(ids[0]));
+    const apart = disjoint([...family, ...again]).filter(({ ids }) => !copies.has(ids[0]));
+    const members = successorsJoined(apart, table);
     if (members.length < 2) continue;
     members.sort((a, b) => a.origin - b.origin || a.ids[0] - b.ids[0]);
-    const originals = trainedAmong(members, weights.gradients, total);
+    const isMost = sumBy(apart, ({ bytes }) => bytes) >= total * UNTRAINED_SHARE;
+    const originals = trainedAmong(members, weights.gradients, isMost);
     members.slice(originals).forEach(({ ids }, at) => {
       for (const id of ids) copies.set(id, at + 1);
     });
@@ -71,7 +75,7 @@ export function modelCopies(
 
 /** All sets that are large enough, each once: a row that makes everything its caller makes is the same set. */
 function tensorSets(
-  { stack, requestedBytes }: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
+  { stack, requestedBytes }: Table,
   { parent }: StackTable,
   { parameters, candidates, isDeepCopy }: WeightSets,
   modelBytes: number,
@@ -112,6 +116,28 @@ function disjoint(sets: readonly TensorSet[]): TensorSet[] {
   });
 }
 
+/**
+ * A set that takes the place of another is no copy of it, but the same model again:
+ *
+ *     train.py:10  to()   |███████████|                      4 GiB, until cpu() frees it
+ *     train.py:49  to()                 |████████████████    4 GiB, once it was saved
+ */
+function successorsJoined(
+  sets: readonly TensorSet[],
+  { start, freeRequested, requestedBytes }: Table,
+): TensorSet[] {
+  const models: TensorSet[] = [];
+  for (const set of sets.toSorted((a, b) => a.ids[0] - b.ids[0])) {
+    const made = start[set.ids[set.ids.length - 1]];
+    const liveBytes = ({ ids }: TensorSet) =>
+      sumBy(ids, (id) => (freeRequested[id] > made ? requestedBytes[id] : 0));
+    const at = models.findIndex((model) => liveBytes(model) < set.bytes / 2);
+    if (at < 0) models.push(set);
+    else models[at] = { ...models[at], ids: [...models[at].ids, ...set.ids] };
+  }
+  return models;
+}
+
 const signature = ({ counts }: TensorSet): string =>
   [...counts].sort(([a], [b]) => a - b).join(' ');
 
@@ -119,7 +145,7 @@ const signature = ({ counts }: TensorSet): string =>
 function timesOf(
   { ids, counts, bytes, tensors, origin }: TensorSet,
   one: TensorSet,
-  { requestedBytes }: Pick<AllocationTable, 'requestedBytes'>,
+  { requestedBytes }: Table,
 ): readonly TensorSet[] {
   const times = bytes / one.bytes;
   const isMultiple =
@@ -134,11 +160,15 @@ function timesOf(
   return [...parts.values()].map((part) => ({ ...one, ids: part, origin }));
 }
 
-/** How many sets of a family are not copies: as many as each backward pass makes gradients for. */
+/**
+ * How many sets of a family are not copies: as many as each backward pass makes gradients for.
+ *
+ * @param isMost they are most of what is known as parameters
+ */
 function trainedAmong(
   members: readonly TensorSet[],
   gradients: ReadonlyMap<number, number>,
-  total: number,
+  isMost: boolean,
 ): number {
   const [{ counts, bytes, tensors }] = members;
   const bytesTrained = (times: number) =>
@@ -148,7 +178,8 @@ function trainedAmong(
   let trained = 0;
   while (trained < members.length && bytesTrained(trained + 1) >= bytes / 2) trained++;
   if (trained > 0) return trained;
-  const isWhole = tensors >= LEAST_UNTRAINED && bytes * members.length >= total * UNTRAINED_SHARE;
-  if (isWhole) return 1;
+  // Two splits of a data set may have equal sizes too: `TableDataset(train), TableDataset(test)`.
+  if (members.every(({ origin }) => origin === Origin.Candidate)) return members.length;
+  if (isMost && tensors >= LEAST_UNTRAINED) return 1;
   return Math.max(1, members.filter(({ origin }) => origin === Origin.Built).length);
 }

@@ -5,12 +5,13 @@
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, countOne, getOrMake, groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { addTo, countOne, getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import type { Task } from '../../base/task.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
-import type { Passes } from './passes.ts';
-import { FrameRole, frameRoles, type StackRoles } from './stack-roles.ts';
+import { lazyBufferSites } from './lazy-buffers.ts';
+import type { ForwardRuns, Passes } from './passes.ts';
+import { FrameRole, type StackRoles } from './stack-roles.ts';
 import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /** A line must have kept this many tensors before its younger ones count as kept too. */
@@ -28,6 +29,7 @@ export class Hindsight {
   readonly #source: ClassSource;
   readonly #table: AllocationTable;
   readonly #roles: StackRoles;
+  readonly #runs: ForwardRuns;
   readonly #parameters: Ids = [];
   /** Made before the first step, outside of any module, and still live in it. */
   readonly #early: Ids = [];
@@ -42,10 +44,11 @@ export class Hindsight {
   /** By requested bytes, the most gradients that a backward pass made. */
   #gradients: ReadonlyMap<number, number> = new Map();
 
-  constructor(source: ClassSource, roles: StackRoles) {
+  constructor(source: ClassSource, roles: StackRoles, runs: ForwardRuns) {
     this.#source = source;
     this.#table = source.replay.allocations;
     this.#roles = roles;
+    this.#runs = runs;
   }
 
   /**
@@ -78,7 +81,10 @@ export class Hindsight {
     for (const id of loose) change(id, Evidence.SizeOfGradient);
     yield;
     for (const id of this.#beyondGradients(loose)) change(id, Evidence.BeyondGradients);
-    for (const id of this.#dataOfConstructors()) change(id, Evidence.BeforeFirstStep);
+    for (const site of lazyBufferSites(this.#source, this.#roles, this.#runs, this.#kept)) {
+      for (const id of this.#kept.get(site) ?? []) change(id, Evidence.MadeOnce);
+      this.#kept.delete(site);
+    }
     for (const id of this.#young) {
       const site = this.#siteOf(id);
       const isKept = (this.#kept.get(site)?.length ?? 0) >= LEAST_KEPT && !this.#usedUp.has(site);
@@ -101,34 +107,6 @@ export class Hindsight {
       const others = ids.filter((id) => !sizes.has(requestedBytes[id]));
       return bytesOf(others) > most ? others : [];
     });
-  }
-
-  /**
-   * A constructor of your own may build a replay buffer or hold a data set. Such a tensor is no weight if no gradient has
-   * its size, all gradients together are smaller, and no module or loader was at work:
-   *
-   *     replay_memory.py:12 (__init__)   torch.zeros((capacity, state_dim))   1.40 GiB, beside 1.27 MiB of weights
-   */
-  #dataOfConstructors(): Ids {
-    const { requestedBytes, stack } = this.#table;
-    const { stacks } = this.#source;
-    const gradients = this.#gradients;
-    const trained = sumBy(gradients, ([bytes, count]) => bytes * count);
-    const isOfModule = memoized((own: StackIndex) =>
-      [...stacks.frames(own)].some((frame) => {
-        const view = stacks.frame(frame);
-        const roles = frameRoles(view, stacks.isPython(frame));
-        return view.kind !== 'user' && (roles & FrameRole.Building) !== 0;
-      }),
-    );
-    return this.#parameters.filter(
-      (id) =>
-        trained > 0 &&
-        requestedBytes[id] > trained &&
-        !gradients.has(requestedBytes[id]) &&
-        !this.#isDeepCopy(id) &&
-        !isOfModule(stack[id]),
-    );
   }
 
   /**

@@ -3,6 +3,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { Task } from '../../base/task.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { movedGradients } from './moved-gradients.ts';
 import { type ForwardRuns, findForwardRuns, type Passes } from './passes.ts';
 import { growingStacks, workspacesBySize } from './size-evidence.ts';
 import type { StackRoles } from './stack-roles.ts';
@@ -13,10 +14,12 @@ export interface Overview {
   readonly runs: ForwardRuns;
   /** See {@link growingStacks}. */
   readonly growing: ReadonlySet<StackIndex>;
+  /** See {@link movedGradients}. */
+  readonly isMovedGradient: (stack: StackIndex) => boolean;
 }
 
 export function* overviewOf(
-  { trace, replay }: ClassSource,
+  { snapshot, trace, replay }: ClassSource,
   roles: StackRoles,
   { stepEnds }: Passes,
 ): Task<Overview> {
@@ -30,5 +33,7 @@ export function* overviewOf(
   const runs = yield* findForwardRuns(allocations, roles);
   yield;
   const growing = yield* growingStacks(allocations, allocationOfEvent, runs.before, roles);
-  return { workspaces, runs, growing };
+  yield;
+  const isMovedGradient = movedGradients(allocations, snapshot, roles);
+  return { workspaces, runs, growing, isMovedGradient };
 }

@@ -41,6 +41,8 @@ export const FrameRole = {
   CacheSetup: 524288,
   /** C++ of a graph's node that frees what it saved. */
   Released: 1048576,
+  /** A module's weights are moved: `.to()`, `.cuda()`, `.half()`. */
+  Moved: 2097152,
 } as const;
 
 const F = FrameRole;
@@ -113,6 +115,9 @@ const CLASS_RULES: readonly Rule[] = [
     undefined,
     /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/,
   ],
+  [F.Moved, MODULE_FILE, /^_apply$/],
+  // Weights in another form: `remove_weight_norm(conv)` makes one tensor of a direction and its length.
+  [F.Building, /(^|[\\/])torch[\\/]nn[\\/]utils[\\/]/, /^(remove|remove_\w+|fuse_\w+)$/],
   [F.Convolution, /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/],
   [F.Constructor, undefined, /^__init__$/],
   // Calls of backward() and grad(), in the thread that waits for them.
@@ -140,7 +145,8 @@ const CPP_WORKSPACE =
   /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_(conv_plan|single_conv|fused_conv)|\w*Workspace::Workspace|Workspace::Workspace))/;
 
 /** The bits of each frame, including those only classes need. */
-function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): Uint32Array {
+function allFrameRoles(source: StackSource, reader: StackReader): Uint32Array {
+  const { strings, frames } = source;
   const roles = new Uint32Array(frames.length);
   for (let frame = 0; frame < frames.length; frame++) {
     const name = strings.get(frames.name[frame]);
@@ -153,7 +159,36 @@ function allFrameRoles({ strings, frames }: StackSource, reader: StackReader): U
     roles[frame] = frameRoles(named, true) | rolesBy(CLASS_RULES, named);
     if (name === '__deepcopy__' && named.kind === 'pytorch') roles[frame] |= F.Copied;
   }
+  const modules = moduleFiles(source, roles);
+  for (let frame = 0; frame < frames.length && modules.size > 0; frame++) {
+    const isOwn = (roles[frame] & F.Constructor) !== 0 && (roles[frame] & F.User) !== 0;
+    if (isOwn && !modules.has(frames.filename[frame])) roles[frame] &= ~OF_CONSTRUCTOR;
+  }
   return roles;
+}
+
+const OF_CONSTRUCTOR = F.Constructor | F.Building;
+
+/**
+ * Files with a function that PyTorch called as a module's forward. The constructors in your other files build a data set,
+ * a replay buffer or a trainer, and no module, unless what they call does:
+ *
+ *     model.py:60  (forward) ← module.py (_call_impl)    model.py:12 (__init__) builds a module
+ *     table.py:26  (__getitem__)                         table.py:16 (__init__) does not
+ */
+function moduleFiles({ stacks, frames }: StackSource, roles: Uint32Array): ReadonlySet<number> {
+  const { length, frame, parent } = stacks;
+  const files = new Set<number>();
+  /** 1: the innermost Python is PyTorch's call of a module. */
+  const isCall = new Uint8Array(length);
+  for (let row = 1; row < length; row++) {
+    const own = roles[frame[row]];
+    const isPython = (own & F.Python) !== 0;
+    isCall[row] = isPython ? Number((own & F.ModuleCall) !== 0) : isCall[parent[row]];
+    const isCalled = isPython && isCall[parent[row]] > isCall[row];
+    if (isCalled) files.add(frames.filename[frame[row]]);
+  }
+  return files;
 }
 
 function cppRoles(symbol: string): number {
@@ -199,7 +234,15 @@ const SCOPED =
   F.Convolution |
   F.CacheSetup;
 const INHERITED =
-  F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute | F.Released;
+  F.Python |
+  FORWARD |
+  SCOPED |
+  F.Building |
+  F.Autograd |
+  F.Workspace |
+  F.Recompute |
+  F.Released |
+  F.Moved;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
   const { length, frame, parent } = source.stacks;
@@ -229,7 +272,7 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   // A collective's setup allocates for the collective, except for the parameters that it takes over.
   if ((own & F.Building) !== 0) bits &= ~F.Collective;
   // Once a module is called, it is no longer being built.
-  if ((own & F.ModuleCall) !== 0) bits &= ~F.Building;
+  if ((own & F.ModuleCall) !== 0) bits &= ~(F.Building | F.Moved);
   const isFirstPython = (own & F.Python) !== 0 && (above & F.Python) === 0;
   const isCalledByEngine =
     isFirstPython && (own & F.Entry) === 0 && (hasEntries || (own & F.Autograd) !== 0);

@@ -202,6 +202,11 @@ const EVIDENCE = {
     Inputs,
     'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
   ],
+  MovedGradient: [Gradients, 'it was moved right after its parameter, whose size it has'],
+  MadeOnce: [
+    Parameters,
+    'a module made it in a forward pass and kept it, and its later passes made no more',
+  ],
 } as const;
 
 /** The value type of {@link Classification.evidenceOf}. */
