@@ -109,7 +109,10 @@ export const AFTER_OOM = 'what came next is not in the recording';
 /** 'Saves 1.51 GiB, enough.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
 export function gainText({ savesBytes, isEnough, soFar = false }: Gain): string {
   const isUnknown = savesBytes === undefined || savesBytes === null;
-  if (isUnknown) return isEnough === true ? `Serves the request that failed; ${AFTER_OOM}.` : '';
+  if (isUnknown)
+    return isEnough === true
+      ? `Serves the request that failed (confidence low); ${AFTER_OOM}.`
+      : '';
   if (soFar) return `Saves ${formatBytes(savesBytes)} so far.`;
   if (typeof isEnough !== 'boolean') return `Lowers the peak by ${formatBytes(savesBytes)}.`;
   return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough' : 'not enough alone'}.`;
