@@ -167,8 +167,7 @@ export function WhatIfCitation() {
     <p className="inline-row">
       <FlaskConical size={14} aria-hidden />
       <span>
-        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}
-        {result.confidence === 'high' ? '' : ` (confidence ${result.confidence})`}.{' '}
+        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}.{' '}
         <Button
           className="link"
           onClick={() => view.commit({ view: 'what-if', setting: CITED_SETTING })}
