@@ -67,7 +67,7 @@ export function TableHead({ labels }: { readonly labels: readonly string[] }) {
 
 /** A sentence with code. Long names may break between words: 'PYTORCH_CUDA_ALLOC_CONF=|expandable_|segments:True'. */
 export function CodeText({ text }: { readonly text: string }) {
-  return text.split(/(?<=[\w)][=_.:])(?=\w)/).map((part, index) => (
+  return text.split(/(?<=[\w)][=_.:(,])(?=\w)/).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other identity
     <Fragment key={index}>
       {index > 0 && <wbr />}

@@ -13,6 +13,7 @@ import {
 import type { FrameView } from '../../device/model/types.ts';
 import type { SourceText } from '../../format/snapshot/tables.ts';
 import { useStores } from '../../state/stores.ts';
+import { CodeText } from './facts.tsx';
 import { type AskDevice, useAsk, useComposedQuery } from './use-query.ts';
 
 export interface SourceCode {
@@ -104,7 +105,9 @@ export function CodeExcerpt({ frame }: { readonly frame: FrameView }) {
       {shown.map(({ line, code }) => (
         <li key={line} value={line} aria-current={line === frame.line ? 'location' : undefined}>
           <span className="dim">{line}</span>
-          <code>{code}</code>
+          <code>
+            <CodeText text={code} />
+          </code>
         </li>
       ))}
     </ol>
