@@ -11,8 +11,12 @@ import type { FrameView } from '../../../device/model/types.ts';
 import { quoteText } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button, CopyButton, Dialog } from '../../shared/buttons.tsx';
-import { CodeText } from '../../shared/facts.tsx';
-import { type SourceCode, useCodeLines, useSourceCode } from '../../shared/source-code.tsx';
+import {
+  CodeLine,
+  type SourceCode,
+  useCodeLines,
+  useSourceCode,
+} from '../../shared/source-code.tsx';
 import { Term } from '../../shared/term.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { EditorForm } from './editor-form.tsx';
@@ -206,7 +210,7 @@ function Line({ row, most: [mostAllocated, mostLive], frame, onFiltered }: LineP
       <Amount bytes={sums?.endBytes} most={mostLive} />
       <td>
         <code className={isText ? undefined : 'dim'}>
-          <CodeText text={code} />
+          <CodeLine code={code} />
         </code>
       </td>
     </tr>
