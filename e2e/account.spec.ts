@@ -46,7 +46,7 @@ test('rows lead to where their bytes are, by keys too, at the peak and at the en
   page,
 }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
-  await expect(accountOf(page)).toContainText('1.31 GiB reserved.');
+  await expect(accountOf(page)).toContainText('1.31 GiB reserved at event 2,453.');
 
   await test.step('small rows share one, which opens; the keyboard reaches every row', async () => {
     await expect(rowOf(page, /^gradients/)).toBeHidden();

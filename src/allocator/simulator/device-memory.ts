@@ -15,6 +15,8 @@ export class DeviceMemory {
   readonly addresses = new DeviceAddresses();
   readonly limitBytes: number;
   reservedBytes = 0;
+  /** Before the first event. */
+  startReservedBytes = 0;
   peakReservedBytes = 0;
   /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap. */
   deviceAllocs = 0;
@@ -37,6 +39,7 @@ export class DeviceMemory {
   }
 
   startCounting(): void {
+    this.startReservedBytes = this.reservedBytes;
     this.peakReservedBytes = this.reservedBytes;
     this.deviceAllocs = 0;
     this.deviceFrees = 0;

@@ -94,6 +94,20 @@ export function compareRuns(a: Ranked, b: Ranked): number {
 /** Of the recorded peak: a setting that saves only this much more is not worth another option. */
 const ALIKE_SHARE = 0.05;
 
+type Start = Pick<RecordedRun, 'startReservedBytes'>;
+
+/**
+ * What the recorded run had cached when the recording began and a run under another kind of segments begins without:
+ * so much of the difference between their peaks may not be the setting's. 0 if too little to matter.
+ */
+export function startGapBytes(
+  { startReservedBytes }: Start,
+  recorded: Start & Pick<RecordedRun, 'peakReservedBytes'>,
+): number {
+  const bytes = recorded.startReservedBytes - startReservedBytes;
+  return bytes > ALIKE_SHARE * recorded.peakReservedBytes ? bytes : 0;
+}
+
 interface Tried extends Ranked, Pick<WhatIfResult, 'settings' | 'limitBytes'> {}
 
 /**

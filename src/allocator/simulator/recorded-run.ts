@@ -28,6 +28,7 @@ export function recordedRun(input: WhatIfInput, parts: number) {
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
     settings: recorded.text,
+    startReservedBytes: replay.start.reservedBytes,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
     ooms: failuresOf(requests),

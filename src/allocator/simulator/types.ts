@@ -51,6 +51,8 @@ export interface WhatIfResult {
   readonly settings: string;
   /** The run's limit: the given one times per_process_memory_fraction. Undefined: no limit. */
   readonly limitBytes: number | undefined;
+  /** Before the first event. */
+  readonly startReservedBytes: number;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;
   /** The run stops at the first OOM that the recording did not have, because what follows is unknown. */

@@ -65,6 +65,7 @@ export function* whatIf(
   return {
     settings: conf.text,
     limitBytes: memory.limitBytes === Infinity ? undefined : memory.limitBytes,
+    startReservedBytes: memory.startReservedBytes,
     peakReservedBytes: memory.peakReservedBytes,
     peakAllocatedBytes: allocator.peakAllocatedBytes,
     ooms,

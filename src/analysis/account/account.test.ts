@@ -112,6 +112,15 @@ describe('entries', () => {
     expect(allocatedBytes - (kept?.peakWithoutBytes ?? 0)).toBeGreaterThan(38 * 524_288);
   });
 
+  it('of a leak count the steps up to the moment', () => {
+    const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
+    const middle = Math.floor(context.trace.events.length / 2);
+    const { entries } = accountAt(new AnalysisInput(context), middle, 'cursor');
+    const kept = entries.find(({ kind }) => kind === 'kept');
+    expect(kept?.rate?.steps).toBeLessThan(30);
+    expect(kept?.bytes).toBe((kept?.rate?.steps ?? 0) * 524_288);
+  });
+
   it('of an OOM come with the request and the limit', () => {
     const [context] = contextsOf(loadCapture('oom_batch_too_big.pickle.gz'));
     const { moment, requestedBytes, limitBytes, reservedBytes } = mainAccount(

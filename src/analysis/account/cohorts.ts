@@ -56,7 +56,7 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     for (const id of latest) taken.add(id);
     const all = [...kept, ...latest];
     const ids = all.filter((id) => isLive.has(id));
-    return { ...leakDraft(context, places, same, ids), all };
+    return { ...madeSoFar(context, live, leakDraft(context, places, same, ids), all), all };
   });
   const byPlace = groupBy(
     rest.filter((id) => !taken.has(id)),
@@ -78,6 +78,21 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     return ids.length === 0 ? undefined : placeDraft(context, places, ids, all, isAdding);
   });
   return { leaks, others: others.filter((draft) => draft !== undefined) };
+}
+
+/** The repetitions of a rate up to the moment: later ones have left nothing there yet. */
+function madeSoFar<Rated extends Pick<Draft, 'rate'>>(
+  { input: { replay } }: AnalysisInput,
+  live: Int32Array,
+  draft: Rated,
+  all: readonly AllocationIndex[],
+): Rated {
+  const { rate } = draft;
+  if (rate === undefined || rate.bytes <= 0) return draft;
+  const last = live.at(-1) ?? -1;
+  const later = sumBy(all, (id) => (id > last ? replay.allocations.sizeBytes[id] : 0));
+  const steps = Math.max(1, rate.steps - Math.round(later / rate.bytes));
+  return { ...draft, rate: { ...rate, steps } };
 }
 
 /** What the last repetition left of these is needed: the newest optimizer's state, and scratch memory. */

@@ -111,10 +111,12 @@ export interface Remedy {
 /** A simulation shows no more than this about a setting under which the recorded OOM would not have come. */
 export const AFTER_OOM = 'what came next is not in the recording';
 
+const SERVES = 'Serves the failed request; more would follow (confidence low).';
+
 /** 'Saves 1.51 GiB, enough.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
 export function gainText({ savesBytes, isEnough, soFar = false }: Gain): string {
   const isUnknown = savesBytes === undefined || savesBytes === null;
-  if (isUnknown) return isEnough === true ? `Serves the request that failed; ${AFTER_OOM}.` : '';
+  if (isUnknown) return isEnough === true ? SERVES : '';
   if (soFar) return `Saves ${formatBytes(savesBytes)} so far.`;
   if (typeof isEnough !== 'boolean') return `Lowers the peak by ${formatBytes(savesBytes)}.`;
   return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough' : 'not enough alone'}.`;

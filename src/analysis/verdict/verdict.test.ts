@@ -257,7 +257,7 @@ it('says of a setting that serves the request only that, as the failed run has n
   const [first] = (await analysed('oom_fragmented')).verdict.advice;
   expect([first?.id, first && gainText(first)]).toEqual([
     'expandable-segments',
-    'Serves the request that failed; what came next is not in the recording.',
+    'Serves the failed request; more would follow (confidence low).',
   ]);
   const { advice } = (await analysed('frag_gpt_varlen')).verdict;
   const setting = advice.find(({ id }) => id === 'expandable-segments');

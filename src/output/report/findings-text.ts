@@ -3,6 +3,7 @@
 import { mostText } from '../../analysis/account/line-share.ts';
 import { entryLabel, isRate } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
+import { WHEN } from '../../analysis/verdict/sentences.ts';
 import { gainText, otherLines } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural, sentenceCase, withArticle } from '../../base/format.ts';
 import { rowNote, sampleText } from '../../device/model/card.ts';
@@ -46,12 +47,14 @@ function deviceLines(
   write: Writer,
   codeOf: CodeOf,
 ): string[] {
-  const { verdict, most, findings, checks, vendor } = device;
+  const { verdict, account, most, findings, checks, vendor } = device;
   const name = deviceName({ ...device, accelerator: vendor && { vendor } });
   return [
     ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${name}`),
     ...(verdict === null ? [] : verdictLines(verdict, write, codeOf)),
-    ...(most === null ? [] : write.list([`${frameText(most)} ${mostText(most)}.`])),
+    ...(most && account
+      ? write.list([`${frameText(most)} ${mostText(most, WHEN[account.moment.why])}.`])
+      : []),
     ...accountLines(device, write),
     ...findings.flatMap((finding) =>
       write.section(

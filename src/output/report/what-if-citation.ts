@@ -1,6 +1,6 @@
 /** Compares one setting with the recorded run in a sentence, for findings, reports and the page's headline. */
 
-import { CITED_SETTING } from '../../allocator/simulator/presets.ts';
+import { CITED_SETTING, startGapBytes } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
 import { RETRIED_KIND } from '../../analysis/detectors/oom.ts';
@@ -20,13 +20,22 @@ export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
   return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED_KIND;
 }
 
-type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries' | 'limit'>;
+type Recorded = Pick<
+  RecordedRun,
+  'peakReservedBytes' | 'startReservedBytes' | 'ooms' | 'retries' | 'limit'
+>;
 
 /**
  * The part after the setting's name, without a full stop: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both
  * are peaks of reserved memory.
  */
 export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string {
+  const { confidence } = result;
+  const sure = confidence === 'high' ? '' : ` (confidence ${confidence})`;
+  return `${outcomeText(result, recorded)}${sure}`;
+}
+
+function outcomeText(result: WhatIfResult, recorded: Recorded): string {
   const failure = result.ooms.at(-1);
   if (failure !== undefined) {
     // The request is the recorded one, whose figures are told beside: what it lacks here is a second figure for it.
@@ -40,8 +49,21 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
     result.retries > recorded.retries
       ? `, releasing its whole cache ${plural(result.retries, 'time')}`
       : '';
-  if (recorded.ooms === 0) return `${neededSentence(result, recorded)}${cost}`;
-  return `${servedSentence(result, recorded)}${cost}; ${AFTER_OOM}`;
+  const start = startText(result, recorded);
+  if (recorded.ooms === 0) return `${neededSentence(result, recorded)}${cost}${start}`;
+  return `${servedSentence(result, recorded)}${cost}${start}; ${AFTER_OOM}`;
+}
+
+/** Below a table of differences. */
+export const OTHER_START =
+  '* Starts without what the recorded run had cached before the recording.';
+
+/** The two runs start from different states: part of the difference is not the setting's. */
+function startText(result: WhatIfResult, recorded: Recorded): string {
+  const gapBytes = startGapBytes(result, recorded);
+  return gapBytes === 0
+    ? ''
+    : `, starting without the ${formatBytes(gapBytes)} that was cached before the recording`;
 }
 
 /** " under this process's limit of at least 6.00 GiB", ' under a limit of 7.35 GiB' */
@@ -66,9 +88,8 @@ function neededSentence(result: WhatIfResult, recorded: Recorded): string {
 const failedText = (ooms: number): string =>
   ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} requests that failed`;
 
-/** 'serves the request that failed; what came next is not in the recording' */
-export const servesText = ({ ooms }: Pick<RecordedRun, 'ooms'>): string =>
-  `serves ${failedText(ooms)}; ${AFTER_OOM}`;
+/** Beside a size of memory that served a run that broke off: it is not all that the run needs. */
+export const MORE_FOLLOWS = 'More requests would have followed, so the run may need more memory.';
 
 /** For a recorded run that failed, under a setting where it succeeds. */
 function servedSentence(result: WhatIfResult, recorded: Recorded): string {
@@ -120,7 +141,7 @@ function citationOf(context: Parameters<typeof citeWhatIf>[1]): string {
     return `${CITED_SETTING} is not simulated here for recordings of more than ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
   }
   const { result, recorded } = simulated;
-  return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)} (confidence ${result.confidence}; vramscope whatif compares settings).`;
+  return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)}. vramscope whatif compares settings.`;
 }
 
 /** After the advice that mentions the setting, or at the end. */

@@ -7,6 +7,7 @@ import {
   needsLimit,
   ranked,
   recommended,
+  startGapBytes,
 } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../allocator/simulator/types.ts';
@@ -14,7 +15,13 @@ import type { SmallestLimit } from '../../allocator/simulator/what-if.ts';
 import type { WhatIfCase } from '../../allocator/simulator/what-if-runs.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
 import type { Writer } from './text.ts';
-import { oomCountText, ranOutText, servesText } from './what-if-citation.ts';
+import {
+  MORE_FOLLOWS,
+  OTHER_START,
+  oomCountText,
+  ranOutText,
+  whatIfSentence,
+} from './what-if-citation.ts';
 
 export interface CaseRun extends WhatIfCase {
   /** If requested. */
@@ -117,6 +124,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const hasCards = cases.some(({ smallest }) => smallest !== undefined);
   const messages = shown.flatMap(({ result }) => result.unknowns.map(({ message }) => message));
   const says = [
+    ...(shown.some(({ result }) => startGapBytes(result, recorded) > 0) ? [OTHER_START] : []),
     ...idleText(sorted.filter((one) => !shown.includes(one))),
     ...left,
     ...cases.flatMap(({ result }) => failureText(result)),
@@ -162,7 +170,8 @@ function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string
   // A run that ends early needs little: its peaks say nothing.
   if (failure !== undefined)
     return [name, ranOutText(failure), '', ...cells.slice(2), 'fails', needs];
-  return [name, ...cells, recorded.ooms > 0 ? 'serves' : formatBytes(saved), needs];
+  const mark = startGapBytes(result, recorded) > 0 ? '*' : '';
+  return [name, ...cells, recorded.ooms > 0 ? 'serves' : `${formatBytes(saved)}${mark}`, needs];
 }
 
 const settingsName = (settings: string): string => (settings === '' ? '(default)' : settings);
@@ -198,16 +207,18 @@ function adviceText(
   if (best === undefined) return ['No setting tried here fits under this limit.'];
   const saves = best.peakReservedBytes < recorded.peakReservedBytes;
   const isSame = best.settings === recorded.settings;
-  if (isSame && recorded.ooms > 0)
-    return ['With this much memory the recorded settings serve every request.'];
+  const sentence = whatIfSentence(best, recorded);
+  if (isSame && recorded.ooms > 0) {
+    return [`With this much memory the recorded settings ${sentence}. ${MORE_FOLLOWS}`];
+  }
   if (isSame || (recorded.ooms === 0 && !saves)) {
     return ['No setting tried here reserves notably less memory than the recorded run.'];
   }
   const [line, olderLine] = environmentLines(best.settings);
   return [
-    needsNothing ? `No setting needs changing. An option: ${line}` : `Try first: ${line}`,
+    needsNothing ? `No request failed, so this is only an option: ${line}` : `Try first: ${line}`,
     `or ${olderLine} (before PyTorch 2.9)`,
-    ...(recorded.ooms > 0 ? [`It ${servesText(recorded)}.`] : []),
+    `It ${sentence}.`,
     `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
   ];
 }

@@ -25,8 +25,8 @@ interface FrameCellProps {
 
 /**
  * A frame in a table row: 'forward models/gpt.py:52 · gelu in functional.py:16'. If it does not fit, it loses its
- * folders first, then the leaf's place, the function, and the leaf. The file's name loses its front, so the line number
- * stays.
+ * folders first, then the function if it has a leaf, the front of the leaf's place, and the leaf. The file's name loses
+ * its front too, so line numbers stay.
  */
 export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCellProps) {
   const slash = path.lastIndexOf('/') + 1;
@@ -41,7 +41,9 @@ export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCell
       </span>
       {leaf !== undefined && <span className="frame-cell-leaf"> · {leaf}</span>}
       {leafPlace !== undefined && (
-        <span className="frame-cell-leaf-place dim"> in {leafPlace}</span>
+        <span className="frame-cell-leaf-place dim">
+          <bdi>in {leafPlace}</bdi>
+        </span>
       )}
     </span>
   );

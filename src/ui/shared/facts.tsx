@@ -66,8 +66,12 @@ export function TableHead({ labels }: { readonly labels: readonly string[] }) {
 }
 
 /** A sentence with code. Long names may break between words: 'PYTORCH_CUDA_ALLOC_CONF=|expandable_|segments:True'. */
-export function CodeText({ text }: { readonly text: string }) {
-  return text.split(/(?<=[\w)][=_.:])(?=\w)/).map((part, index) => (
+export const CodeText = ({ text }: { readonly text: string }) =>
+  breakable(text, /(?<=[\w)][=_.:])(?=\w)/);
+
+/** Text that may break at some places. */
+export function breakable(text: string, at: RegExp): ReactNode {
+  return text.split(at).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other identity
     <Fragment key={index}>
       {index > 0 && <wbr />}

@@ -1,11 +1,12 @@
 import { ExternalLink, FileCode } from 'lucide-react';
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
-import { frameLocation } from '../../device/model/frame-text.ts';
+import { frameLabel, frameLocation } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { editorFor, editorLink, editorName, mappedPath } from '../../state/editor.ts';
 import { usePreferences, useStores } from '../../state/stores.ts';
-import { IconButton } from './buttons.tsx';
+import { Button, IconButton } from './buttons.tsx';
+import { frameTitle } from './code-place.tsx';
 
 /** Shows the file of a frame; undefined where no snapshot is open. */
 export const ShowSourceContext = createContext<((frame: FrameView) => void) | undefined>(undefined);
@@ -17,6 +18,23 @@ export function useEditor(filename: string) {
   const served = useStore(source, ({ folder }) => folder?.find(filename)?.localPath);
   const localPath = served ?? mappedPath(choice, filename);
   return { localPath, editor: editorFor(choice, served !== undefined) };
+}
+
+/** A frame's label, which shows its file; only its text where there is none to show. */
+export function FrameLink({ frame, label = frameLabel(frame) }: FrameLinkProps) {
+  const showSource = useContext(ShowSourceContext);
+  if (frameLocation(frame) === undefined || frame.kind === 'cpp' || showSource === undefined)
+    return label;
+  return (
+    <Button className="link" title={frameTitle(frame)} onClick={() => showSource(frame)}>
+      {label}
+    </Button>
+  );
+}
+
+interface FrameLinkProps {
+  readonly frame: FrameView;
+  readonly label?: string;
 }
 
 /** From a frame to its code: what each line of its file holds, and the line in the editor. */

@@ -1,5 +1,5 @@
 import './source-code.css';
-import { useCallback, useMemo } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { useStore } from 'zustand';
 import { errorText } from '../../base/errors.ts';
 import { fileName } from '../../base/file-names.ts';
@@ -13,6 +13,7 @@ import {
 import type { FrameView } from '../../device/model/types.ts';
 import type { SourceText } from '../../format/snapshot/tables.ts';
 import { useStores } from '../../state/stores.ts';
+import { breakable } from './facts.tsx';
 import { type AskDevice, useAsk, useComposedQuery } from './use-query.ts';
 
 export interface SourceCode {
@@ -86,6 +87,10 @@ export function useCodeLines(code: SourceCode | undefined): CodeLines | undefine
   return useMemo(() => text && codeLines(text.pieces), [text]);
 }
 
+/** A line of code, which breaks at arguments and calls: 'torch.tensor(|table, |dtype=torch.long)|.cuda(|)'. */
+export const CodeLine = ({ code }: { readonly code: string }): ReactNode =>
+  breakable(code, /(?<=[\w\])][([{,])(?=\S)|(?<=[)\]])(?=\.\w)/);
+
 /** Lines before and after. */
 const AROUND = 2;
 
@@ -104,7 +109,9 @@ export function CodeExcerpt({ frame }: { readonly frame: FrameView }) {
       {shown.map(({ line, code }) => (
         <li key={line} value={line} aria-current={line === frame.line ? 'location' : undefined}>
           <span className="dim">{line}</span>
-          <code>{code}</code>
+          <code>
+            <CodeLine code={code} />
+          </code>
         </li>
       ))}
     </ol>

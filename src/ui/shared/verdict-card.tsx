@@ -1,6 +1,7 @@
 import { Button } from './buttons.tsx';
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
+import { Fragment } from 'react';
 import {
   gainText,
   otherLines,
@@ -10,7 +11,7 @@ import {
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { CodeText } from './facts.tsx';
-import { FrameLinks } from './frame-links.tsx';
+import { FrameLink, FrameLinks } from './frame-links.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   severe: OctagonAlert,
@@ -86,8 +87,8 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         )}
         {!isFolded && beside.length + callers.length > 0 && (
           <p className="dim small">
-            {beside.map((line) => `and ${frameLabel(line)} `)}
-            {callers.length > 0 && `called from ${callers.map(frameLabel).join(' ← ')}`}
+            <Chain lines={beside} first="and " next=" and " />{' '}
+            <Chain lines={callers} first="called from " next=" ← " />
           </p>
         )}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
@@ -116,6 +117,23 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
       )}
     </div>
   );
+}
+
+interface ChainProps {
+  readonly lines: readonly FrameView[];
+  /** Before the first line, and between lines. */
+  readonly first: string;
+  readonly next: string;
+}
+
+function Chain({ lines, first, next }: ChainProps) {
+  return lines.map((line, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
+    <Fragment key={index}>
+      {index === 0 ? first : next}
+      <FrameLink frame={line} />
+    </Fragment>
+  ));
 }
 
 interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {

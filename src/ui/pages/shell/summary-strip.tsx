@@ -41,7 +41,7 @@ export function SummaryStrip() {
   );
   return (
     <section className="summary" aria-label="Summary">
-      {/* The last figure is dropped first: of a recording that is not whole, what it can't tell. */}
+      {/* The second is dropped first, then the last: of a recording that is not whole, what it can't tell. */}
       <Stats
         stats={
           isCut(shown) && oom.tone === undefined ? [recording, first, oom] : [oom, first, recording]

@@ -61,7 +61,9 @@ export function CursorBar() {
           title="Set the second cursor here, to measure from (M)"
           onClick={() => view.commit({ secondCursor: cursorEvent(device, cursor) })}
         >
-          <span className="words">Measure from here</span>
+          <span className="words">
+            Measure<span className="cursor-aside"> from here</span>
+          </span>
         </Button>
       </section>
       {isMeasured && <CursorDifference second={from.value} cursor={at.value} />}

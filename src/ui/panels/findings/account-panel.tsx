@@ -77,20 +77,24 @@ export function AccountPanel({ judgement }: { readonly judgement: Judgement }) {
         ) : (
           <Segmented<Shown> label="Moment" value={shown} options={options} onChange={setShown} />
         )}
-        {event >= 0 && (
-          <Button
-            className="link"
-            title="Put the cursor at this event"
-            onClick={() => view.commit({ cursor: event })}
-          >
-            event {formatCount(event)}
-          </Button>
-        )}
       </div>
       {current !== undefined && (
         <p>
-          <Bytes as="strong" bytes={current.reservedBytes} /> reserved.
-          <span className="dim"> {limitText(current, verdict)}</span>
+          <Bytes as="strong" bytes={current.reservedBytes} /> reserved
+          {event >= 0 && (
+            <>
+              {' '}
+              at{' '}
+              <Button
+                className="link"
+                title="Put the cursor at this event"
+                onClick={() => view.commit({ cursor: event })}
+              >
+                event {formatCount(event)}
+              </Button>
+            </>
+          )}
+          .<span className="dim"> {limitText(current, verdict)}</span>
         </p>
       )}
       {current !== undefined && current.reservedBytes > 0 && (

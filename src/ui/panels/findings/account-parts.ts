@@ -108,7 +108,8 @@ export function classNote(part: AccountPart, parts: readonly AccountPart[]): str
 }
 
 const classLabel = (total: ClassTotal): string =>
-  MEMORY_CLASSES[total.class]?.label.toLowerCase() ?? '';
+  MEMORY_CLASSES[total.class]?.label.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase()) ??
+  '';
 
 const CLASS_NAMES: Partial<Record<EntryKind, string>> = {
   growing: 'growing-state',

@@ -6,13 +6,12 @@ import type { RankedFinding } from '../../../analysis/findings/ranked-findings.t
 import { isSimulated } from '../../../analysis/findings/simulated-setting.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
-import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button } from '../../shared/buttons.tsx';
-import { frameTitle } from '../../shared/code-place.tsx';
 import { CodeText, Fact as FactRow } from '../../shared/facts.tsx';
+import { FrameLink } from '../../shared/frame-links.tsx';
 import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useAsk } from '../../shared/use-query.ts';
@@ -108,8 +107,8 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
               <span className="figure" title={formatExactBytes(bytes)}>
                 {bytes > 0 ? formatBytes(bytes) : ''}
               </span>
-              <span title={frame && frameTitle(frame)}>
-                {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
+              <span>
+                {frame === undefined ? absenceText(stackKind) : <FrameLink frame={frame} />}
                 <span className="dim">
                   {' '}
                   {formatCount(count)} × {note}
@@ -167,8 +166,7 @@ export function WhatIfCitation() {
     <p className="inline-row">
       <FlaskConical size={14} aria-hidden />
       <span>
-        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}
-        {result.confidence === 'high' ? '' : ` (confidence ${result.confidence})`}.{' '}
+        <code>{CITED_SETTING}</code> {whatIfSentence(result, recorded)}.{' '}
         <Button
           className="link"
           onClick={() => view.commit({ view: 'what-if', setting: CITED_SETTING })}

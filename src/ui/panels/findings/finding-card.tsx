@@ -18,6 +18,7 @@ import { useStores } from '../../../state/stores.ts';
 import type { ViewName } from '../../../state/view-store.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { FramePlace, frameTitle } from '../../shared/code-place.tsx';
+import { FrameLink } from '../../shared/frame-links.tsx';
 import { CodeExcerpt } from '../../shared/source-code.tsx';
 import { FindingBody, WhatIfCitation } from './finding-body.tsx';
 
@@ -108,7 +109,7 @@ function UserLines({ finding: { userLines } }: Pick<FindingCardProps, 'finding'>
         // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
         <span key={index} title={`${index === 0 ? '' : 'Called from '}${frameTitle(line)}`}>
           {index === 0 ? '' : ' ← '}
-          {callerLabel(line, userLines[index - 1])}
+          <FrameLink frame={line} label={callerLabel(line, userLines[index - 1])} />
         </span>
       ))}
     </p>

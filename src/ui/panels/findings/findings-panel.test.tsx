@@ -248,7 +248,7 @@ it('leads from the line that a calm verdict names to its blocks', async () => {
   const { user, view, session, commit } = await showFindings('train_gpt_small');
   const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
   expect(verdict.getByText(/At the peak [\d.]+ GiB was in use, the most of it/)).toBeDefined();
-  const name = /^scenarios\.py:\d+ \(\w+\) allocates the most: [\d.]+ MiB/;
+  const name = /^scenarios\.py:\d+ \(\w+\) allocates the most at the peak: [\d.]+ MiB/;
   await user.click(verdict.getByRole('button', { name }));
   await expect.poll(() => view().search).toBe('part:most');
   // The account at the cursor names its parts anew, and must not forget this one.

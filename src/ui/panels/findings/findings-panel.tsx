@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { mostText } from '../../../analysis/account/line-share.ts';
 import { type Check, DETECTOR_IDS, detectorOf } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import { WHEN } from '../../../analysis/verdict/sentences.ts';
 import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsText } from '../../../output/report/findings-text.ts';
@@ -70,7 +71,13 @@ export function FindingsPanel() {
       {phase !== 'failed' && (
         <VerdictCard
           verdict={
-            most && verdict ? { ...verdict, lines: [most.line], does: mostText(most) } : verdict
+            most && verdict
+              ? {
+                  ...verdict,
+                  lines: [most.line],
+                  does: mostText(most, WHEN[judgement.account.moment.why]),
+                }
+              : verdict
           }
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
           onShow={lead ? () => choose(lead) : (showRow ?? showMost)}

@@ -11,7 +11,12 @@ import type { FrameView } from '../../../device/model/types.ts';
 import { quoteText } from '../../../device/search/qualifier.ts';
 import { useStores } from '../../../state/stores.ts';
 import { Button, CopyButton, Dialog } from '../../shared/buttons.tsx';
-import { type SourceCode, useCodeLines, useSourceCode } from '../../shared/source-code.tsx';
+import {
+  CodeLine,
+  type SourceCode,
+  useCodeLines,
+  useSourceCode,
+} from '../../shared/source-code.tsx';
 import { Term } from '../../shared/term.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 import { EditorForm } from './editor-form.tsx';
@@ -139,7 +144,8 @@ function Lines({ frame, lines, text, onFiltered }: LinesProps) {
 
 const HEADINGS: Readonly<Record<string, string | undefined>> = {
   Line: undefined,
-  Allocates: 'All that this line, and what it called, allocated over the whole recording',
+  'Allocated in all':
+    'All that this line, and what it called, allocated over the whole recording, freed or not',
   'At the peak': 'How much of it was live when the most memory was in use',
   'At the end': 'How much of it was live at the end: what the line keeps',
   Code: undefined,
@@ -203,7 +209,9 @@ function Line({ row, most: [mostAllocated, mostLive], frame, onFiltered }: LineP
       <Amount bytes={sums?.peakBytes} most={mostLive} />
       <Amount bytes={sums?.endBytes} most={mostLive} />
       <td>
-        <code className={isText ? undefined : 'dim'}>{code}</code>
+        <code className={isText ? undefined : 'dim'}>
+          <CodeLine code={code} />
+        </code>
       </td>
     </tr>
   );

@@ -121,15 +121,15 @@ export function siteColumns(
   const moment = momentWidthPx(device, clock);
   const { text, figure, bytes } = columnsIn<CallSiteRow, keyof typeof SITE_WORDS>(SITE_WORDS);
   const columns = [
-    text('siteLine', 290, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
-    bytes('sitePeak', 108, ({ peakBytes }) => peakBytes),
-    figure('siteLive', 100, ({ endBytes, endCount }) => (
+    text('siteLine', 276, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
+    bytes('sitePeak', 104, ({ peakBytes }) => peakBytes),
+    figure('siteLive', 88, ({ endBytes, endCount }) => (
       <span title={plural(endCount, 'allocation')}>
         <Bytes bytes={endBytes} />
       </span>
     )),
-    bytes('siteTotal', 92, ({ totalBytes }) => totalBytes),
-    figure('siteCount', 76, ({ allocations, preexisting }) => (
+    bytes('siteTotal', 88, ({ totalBytes }) => totalBytes),
+    figure('siteCount', 68, ({ allocations, preexisting }) => (
       <span
         title={
           preexisting === 0 ? undefined : `${formatCount(preexisting)} from before recording began`
@@ -138,7 +138,7 @@ export function siteColumns(
         {formatCount(allocations)}
       </span>
     )),
-    bytes('siteLargest', 88, ({ largestBytes }) => largestBytes),
+    bytes('siteLargest', 86, ({ largestBytes }) => largestBytes),
     figure('siteFirst', moment, (row) => momentText(row.firstEvent, row.firstUs, clock), UP),
     figure('siteLast', moment, (row) => momentText(row.lastEvent, row.lastUs, clock), UP),
   ];

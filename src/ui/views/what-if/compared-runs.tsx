@@ -10,8 +10,8 @@ import {
   formatPercent,
   plural,
 } from '../../../base/format.ts';
-import { reservedOverhead } from '../../../device/model/main-device.ts';
-import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
+import type { DeviceInfo } from '../../../device/model/device-info.ts';
+import { MORE_FOLLOWS, whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import type { RunRow } from '../../panels/what-if/what-if-runs.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useDevice } from '../../shared/services.ts';
@@ -22,7 +22,7 @@ interface ChosenSettingProps {
   readonly result: WhatIfResult;
   /** It is the recommended one of all that were tried. */
   readonly isFirst: boolean;
-  /** The verdict found no problem, so nothing has to change. */
+  /** The recorded run needs no other setting. */
   readonly isOptional: boolean;
 }
 
@@ -40,11 +40,12 @@ export function NothingHelps({ memory }: { readonly memory: string }) {
 export function ChosenSetting(props: ChosenSettingProps) {
   const { recorded, result, isFirst, isOptional } = props;
   const { settings, ooms } = result;
+  const { device } = useDevice();
   const [line, olderLine] = environmentLines(settings);
   return (
     <section className="whatif-chosen" aria-label="Chosen setting">
       <p className="whatif-headline" data-tone={ooms.length > 0 ? 'danger' : undefined}>
-        {isFirst && isOptional && 'No problem was found in this run, so this is only an option. '}
+        {isFirst && isOptional && `${noneFailedText(device)}, so this is only an option. `}
         <strong>{settingName(settings)}</strong> {whatIfSentence(result, recorded)}.{' '}
         <span className="dim">{aside(recorded, result, isFirst)}</span>
       </p>
@@ -60,20 +61,23 @@ export function ChosenSetting(props: ChosenSettingProps) {
   );
 }
 
+/** 'No request failed in what is left of the recording' */
+const noneFailedText = ({ recording }: DeviceInfo): string =>
+  `No request failed${recording === 'complete' ? '' : ' in what is left of the recording'}`;
+
 interface NothingToChangeProps {
+  readonly isDone: boolean;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-/** For a run that no setting needs to help. */
-export function NothingToChange({ isOpen, onToggle }: NothingToChangeProps) {
-  const { peaks, recording } = useDevice().device;
-  const { bytes, share } = reservedOverhead(peaks, 0);
-  const left = recording === 'complete' ? '' : 'in what is left of the recording, ';
+/** For a run that no setting needs to help, and that none of those tried so far would help notably. */
+export function NothingToChange({ isDone, isOpen, onToggle }: NothingToChangeProps) {
+  const { device } = useDevice();
   return (
     <p className="whatif-headline">
-      <strong>No setting needs changing:</strong> {left}no request failed, and only{' '}
-      {formatBytes(bytes)} ({formatPercent(share)}) of what PyTorch reserved was never needed.{' '}
+      <strong>No setting needs changing.</strong> {noneFailedText(device)}
+      {isDone && ', and none of the settings tried would reserve notably less'}.{' '}
       <Button className="link" aria-expanded={isOpen} onClick={onToggle}>
         {isOpen ? 'Hide the settings' : 'Compare settings'}
       </Button>
@@ -88,7 +92,7 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
     return 'Without a limit, the default settings serve it too.';
   if (recorded.ooms > 0 && isFirst)
     return result.settings === recorded.settings
-      ? 'With this much memory no other setting is needed.'
+      ? MORE_FOLLOWS
       : 'It is the simplest setting that does.';
   if (recorded.ooms > 0) return '';
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
@@ -206,6 +210,7 @@ function ComparedRuns(props: DetailsProps) {
       bytes(recorded.peakAllocatedBytes),
       peakCell(result.peakAllocatedBytes, result),
     ],
+    ['Reserved at the start', bytes(recorded.startReservedBytes), bytes(result.startReservedBytes)],
     ['Out of memory', oomCell(recorded), oomCell(result)],
     ['Retries', count(recorded.retries), count(result.retries)],
     ['Calls to the driver', callsCell(recorded), callsCell(result)],
@@ -250,6 +255,10 @@ const freeOf = ({ reservedBytes, allocatedBytes }: EndState): number =>
 const ABOUT: Readonly<Record<string, string>> = {
   '… without waiting for streams':
     'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
+  'Peak allocated':
+    'A block may be larger than its request, by what is too little to split off, which depends on the setting',
+  'Reserved at the start':
+    'Blocks from before the recording keep the segments that they had, but not under the other kind of segments: then they are allocated anew, with nothing cached between them',
   Retries: 'How often PyTorch released its whole cache to serve one request',
   '… cudaMalloc': 'cudaMalloc and cuMemMap since the first event',
   '… cudaFree': 'cudaFree and cuMemUnmap since the first event',

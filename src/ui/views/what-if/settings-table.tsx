@@ -1,11 +1,11 @@
 import { ascending } from 'd3';
 import { Fragment, type ReactNode, useState } from 'react';
-import { changesNothing, ranked } from '../../../allocator/simulator/presets.ts';
+import { changesNothing, ranked, startGapBytes } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
-import { ranOutText } from '../../../output/report/what-if-citation.ts';
+import { OTHER_START, ranOutText } from '../../../output/report/what-if-citation.ts';
 import type { Sort } from '../../../state/view-store.ts';
 import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
@@ -113,6 +113,8 @@ export function SettingsTable(props: SettingsTableProps) {
         Peaks, OOMs, retries and driver calls of the settings are with {memory}
         {rows.some(({ card }) => (card?.retries ?? 0) > 0) && '; what is slow “there”, on that GPU'}
         .
+        {rows.some(({ result }) => result && startGapBytes(result, recorded) > 0) &&
+          ` ${OTHER_START}`}
       </caption>
       <thead>
         <tr>
@@ -272,18 +274,22 @@ function PeakCell({ run, most, recorded }: Omit<RunCellsProps, 'card' | 'childre
       <span className="figure">{formatBytes(peakReservedBytes)}</span>
       {/* What a run reserved until it failed is no measure for others. */}
       {recordedBytes !== undefined && recorded.ooms === 0 && (
-        <Difference bytes={peakReservedBytes - recordedBytes} />
+        <Difference
+          bytes={peakReservedBytes - recordedBytes}
+          mark={startGapBytes(run, recorded) > 0 ? '*' : ''}
+        />
       )}
     </div>
   );
 }
 
-function Difference({ bytes }: { readonly bytes: number }) {
+function Difference({ bytes, mark }: { readonly bytes: number; readonly mark: string }) {
   if (bytes === 0) return <span className="figure dim">the same</span>;
   return (
     <span className="figure" data-tone={bytes > 0 ? 'danger' : 'good'}>
       {bytes > 0 ? '+' : '−'}
       {formatBytes(Math.abs(bytes))}
+      {mark}
     </span>
   );
 }

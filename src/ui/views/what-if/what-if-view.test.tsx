@@ -12,16 +12,22 @@ vi.stubGlobal('ResizeObserver', Unmeasured);
 
 it('recommends no setting to a run that needs none, and shows them when asked', async () => {
   const { user } = await renderOn('train_gpt_small', <View />);
-  await screen.findByText('No setting needs changing:');
+  await screen.findByText(/No request failed, and none of the settings tried would reserve/);
   expect(screen.queryByRole('table', { name: 'Settings' })).toBeNull();
   await user.click(screen.getByRole('button', { name: 'Compare settings' }));
   expect(screen.getByRole('table', { name: 'Settings' })).toBeDefined();
 });
 
+it('shows the setting that would reserve notably less, though nothing failed', async () => {
+  await renderOn('train_resnet', <View />);
+  await screen.findByText(/^No request failed, so this is only an option\./);
+  expect(screen.queryByText('No setting needs changing.')).toBeNull();
+});
+
 it('ends no run that broke off on a GPU, and says what is unknown after it', async () => {
   await renderOn('oom_fragmented', <View />);
   await screen.findByText(/It is the simplest setting that does/);
-  expect(screen.queryByText('No setting needs changing:')).toBeNull();
+  expect(screen.queryByText('No setting needs changing.')).toBeNull();
   expect(screen.getAllByText('can’t tell').length).toBeGreaterThan(2);
   const chosen = screen.getByRole('region', { name: 'Chosen setting' });
   expect(chosen.textContent).toContain('what came next is not in the recording');

@@ -13,7 +13,7 @@ import { whyNotSimulated } from '../../../device/model/vendors.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { hasRun, settingRows, whatIfStoreOf } from '../../panels/what-if/what-if-runs.ts';
 import { Blank } from '../../shared/facts.tsx';
-import { useDevice, useFindings } from '../../shared/services.ts';
+import { useDevice } from '../../shared/services.ts';
 import { ChosenSetting, Details, NothingHelps, NothingToChange } from './compared-runs.tsx';
 import { LimitSelect, SettingForm } from './run-form.tsx';
 import { RunPlot } from './run-plot.tsx';
@@ -60,9 +60,9 @@ function Runs() {
   const run = chosen && hasRun(chosen) ? chosen : undefined;
   const isFine =
     typeof limit === 'string' && recorded !== undefined && needsNoSetting(recorded, device.peaks);
-  const isFolded = isFine && setting === undefined;
   const isDone = phase.kind === 'done';
-  const isHealthy = useFindings().judgement?.verdict.cause === 'none';
+  const isFolded =
+    isFine && setting === undefined && (first ?? recordedSetting) === recordedSetting;
   const recordedCard = known.cards.get(recordedSetting);
   const choose = (text: string) => {
     setTried((before) => (before.includes(text) ? before : [...before, text]));
@@ -83,14 +83,14 @@ function Runs() {
       {recorded !== undefined && (
         <div className="whatif-content column">
           {isFolded ? (
-            <NothingToChange isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+            <NothingToChange isDone={isDone} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
           ) : (
             run && (
               <ChosenSetting
                 recorded={recorded}
                 result={run.result}
                 isFirst={isDone && run.settings === first}
-                isOptional={isHealthy && typeof limit === 'string'}
+                isOptional={isFine}
               />
             )
           )}
