@@ -1,10 +1,9 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { countOne, groupBy, sumBy } from '../../base/collections.ts';
+import { addTo, groupBy } from '../../base/collections.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { Evidence } from '../../device/classes/types.ts';
-import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout, seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
@@ -17,7 +16,15 @@ import {
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { rowsOf } from '../findings/user-lines.ts';
-import { type ForwardRun, forwardRuns, idsOf, OUTPUTS } from '../steps/forward-runs.ts';
+import { type ForwardRun, idsOf } from '../steps/forward-runs.ts';
+import {
+  checkedText,
+  evidentRuns,
+  isMostlyUnused,
+  isUnderNoGrad,
+  isUnusedGraph,
+  keepsGraph,
+} from '../steps/pass-graphs.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
 export const noGrad = {
@@ -33,14 +40,6 @@ export const noGrad = {
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;
 
-/** Shorter runs (a single layer, a loss module) are not evidence. */
-const MIN_ALLOCATIONS = 8;
-/**
- * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
- */
-const GRAPH_SHARE = 0.4;
-/** Fewer are enough if they have half of the bytes: a pass may make many small temporaries. */
-const FEW_SHARE = 0.25;
 const MIN_RUNS = 2;
 /** Of the peak: from here on a single pass counts too. */
 const LARGE_SHARE = 0.25;
@@ -65,7 +64,8 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
   const minBytes = MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
   const unused = context.once(unusedGraphs);
   const failed = [...byCall(runs)].flatMap(([call, own]) =>
-    isUnderNoGrad(context, call) || unused.some((graphs) => graphs.call === call)
+    isUnderNoGrad(context, call) ||
+    unused.some((graphs) => graphs.own.some((run) => run.call === call))
       ? []
       : (failedEvaluation(context, call, own, runs) ?? []),
   );
@@ -78,97 +78,6 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
     : clear(checkedText(context, runs));
 }
 
-const evidentRuns = (context: AnalysisInput): ForwardRun[] =>
-  context.once(forwardRuns).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
-
-/** `@torch.no_grad()` and `@torch.inference_mode()` call the function from PyTorch's `decorate_context`. */
-function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
-  return [...stacks.frames(call)].some((frame) => stacks.frame(frame).name === 'decorate_context');
-}
-
-/** Whether an event is under no_grad(), or passes were made before it and none of them kept a graph. */
-export function isInference(context: AnalysisInput, event: EventIndex): boolean {
-  if (isUnderNoGrad(context, context.input.trace.events.stack[event])) return true;
-  const { start } = context.input.replay.allocations;
-  const whole = context
-    .once(evidentRuns)
-    .filter(({ isCutOff, last }) => !isCutOff && start[last] < event);
-  return whole.length > 0 && !context.isTraining && !whole.some(keepsGraph);
-}
-
-/** '9 calls of modules from your code: 8 kept a graph, and a backward followed, 1 ran out of memory.' */
-function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
-  const counts = new Map<string, number>(Object.values(BECAME).map((text) => [text, 0]));
-  for (const run of runs) countOne(counts, BECAME[whatBecameOf(context, run, run === runs.at(-1))]);
-  const texts = [...counts].flatMap(([text, count]) => (count > 0 ? `${count} ${text}` : []));
-  // What frees in between divide may be one pass: its number is not known.
-  const isDivided = runs.some(({ call, first }, i) => {
-    const before = runs[i - 1];
-    return before?.call === call && before.last === first - 1;
-  });
-  const counted = isDivided
-    ? `${plural(runs.length, 'stretch', 'stretches')} of module calls`
-    : `${plural(runs.length, 'call')} of modules from your code`;
-  return `${counted}: ${texts.join(', ')}.`;
-}
-
-/** What became of a pass's graph, in the order of the text. */
-const BECAME = {
-  used: 'kept a graph, and a backward followed',
-  staying: 'kept a graph that is still there at the end, with or without a backward',
-  unused: 'kept a graph that no backward used, too little or too rarely to matter',
-  some: 'kept some tensors, with or without a graph',
-  none: 'kept no graph',
-  failed: 'ran out of memory',
-  last: 'came last, so a backward may have followed',
-} as const;
-
-function whatBecameOf(
-  context: AnalysisInput,
-  run: ForwardRun,
-  isLast: boolean,
-): keyof typeof BECAME {
-  const { evidenceOf } = context.classification;
-  const has = (evidence: Evidence) => run.kept.some((id) => evidenceOf[id] === evidence);
-  // After an OOM, the last one's own backward may have been cut off.
-  const isCutByOom = isLast && seenOoms(context).length > 0;
-  const isGraph = keepsGraph(run);
-  if (run.oom !== undefined) return 'failed';
-  if (run.isCutOff && isGraph) return 'last';
-  if (isGraph && !isCutByOom && staysToTheEnd(context, run)) return 'staying';
-  if (has(Evidence.FreedInBackward)) return 'used';
-  if (has(Evidence.GraphFreed)) return 'unused';
-  if (isGraph && isMostlyUnused(run)) return isCutByOom ? 'failed' : 'unused';
-  if (isGraph) return 'used';
-  const isOutput = (id: AllocationIndex) => id > run.last - OUTPUTS;
-  return isUnderNoGrad(context, run.call) || run.kept.every(isOutput) ? 'none' : 'some';
-}
-
-/** A backward followed, but it may have been of another pass. */
-function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes, output }: ForwardRun): boolean {
-  const { freeRequested, sizeBytes } = input.replay.allocations;
-  // An output that is kept is no graph: `frames.append(fake.detach())`.
-  const left = kept.filter((id) => id !== output && freeRequested[id] === NEVER);
-  return sumBy(left, (id) => sizeBytes[id]) > (keptBytes - (sizeBytes[output] ?? 0)) / 2;
-}
-
-function keepsGraph(run: ForwardRun): boolean {
-  const { keptCount, allocations, keptBytes, bytes } = run;
-  if (keptCount < MIN_ALLOCATIONS / 2) return false;
-  const isMostOfBytes = keptCount >= FEW_SHARE * allocations && keptBytes >= bytes / 2;
-  return keptCount >= GRAPH_SHARE * allocations || isMostOfBytes || isUsedInBackward(run);
-}
-
-/** Whatever else the pass made: a backward came at once, and what was kept lived until then. */
-const isUsedInBackward = (run: ForwardRun): boolean =>
-  run.ownBackward !== undefined && !isMostlyUnused(run);
-
-const isUnusedGraph = (run: ForwardRun): boolean =>
-  keepsGraph(run) && !run.isCutOff && isMostlyUnused(run);
-
-const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
-  unusedBytes > (keptBytes - lateBytes) / 2;
-
 /** Whether a cut-off pass kept so much that only a graph explains it. */
 const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
   allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations;
@@ -180,18 +89,31 @@ const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
 function callerOf(context: AnalysisInput, call: StackIndex): StackIndex {
   const { snapshot, stacks } = context.input;
   const { parent, frame } = snapshot.stacks;
-  const caller = parent[call];
-  const used = new Set(
-    [...byCall(context.once(evidentRuns))].flatMap(([other, own]) =>
-      other !== call && own.some((run) => keepsGraph(run) && !run.isCutOff && !isMostlyUnused(run))
-        ? [...stacks.frames(parent[other])]
-        : [],
-    ),
-  );
+  const used = context.once(framesOfUsed);
   const isOwn = (row: StackIndex) =>
-    stacks.frame(frame[row]).kind === 'user' && !used.has(frame[row]);
-  return rowsOf(context.input, caller).find(isOwn) ?? caller;
+    stacks.frame(frame[row]).kind === 'user' &&
+    (used.get(frame[row]) ?? []).every((other) => other === call);
+  return rowsOf(context.input, parent[call]).find(isOwn) ?? parent[call];
 }
+
+/** By frame: the calls through it whose graphs a backward used. */
+function framesOfUsed(context: AnalysisInput): Map<FrameIndex, StackIndex[]> {
+  const { snapshot, stacks } = context.input;
+  const frames = new Map<FrameIndex, StackIndex[]>();
+  for (const [call, own] of byCall(context.once(evidentRuns))) {
+    if (!own.some((run) => keepsGraph(context, run) && !run.isCutOff && !isMostlyUnused(run)))
+      continue;
+    for (const frame of stacks.frames(snapshot.stacks.parent[call])) addTo(frames, frame, call);
+  }
+  return frames;
+}
+
+/** By the user's line: `evaluate(model, train_set)` and `evaluate(model, test_set)` call the model in one. */
+const byLine = (context: AnalysisInput): ForwardRun[][] => {
+  const { frame } = context.input.snapshot.stacks;
+  const runs = context.once(evidentRuns);
+  return [...groupBy(runs, ({ call }) => frame[callerOf(context, call)]).values()];
+};
 
 const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
   groupBy(runs, ({ call }) => call);
@@ -202,10 +124,11 @@ const SEVERE_SHARE = 0.2;
 /** From this many graphs' worth on they pile up: the last one is still live while the next is made. */
 const PILED_UP = 2.5;
 
-/** Passes of one call whose graphs no backward used. */
+/** Passes of one line whose graphs no backward used. */
 interface UnusedGraphs extends ReturnType<typeof highestAtOnce> {
+  /** The first one's. */
   readonly call: StackIndex;
-  /** All passes of the call. */
+  /** All passes of the line. */
   readonly own: readonly ForwardRun[];
   readonly runs: readonly ForwardRun[];
   readonly graph: readonly KeptTensor[];
@@ -216,13 +139,14 @@ function isLargeAlone(context: AnalysisInput, own: readonly ForwardRun[]): boole
   const [only, ...others] = own;
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
   if (others.length > 0 || seenOoms(context).length > 0) return false;
-  return isUnusedGraph(only) && only.keptBytes >= LARGE_SHARE * peak;
+  return isUnusedGraph(context, only) && only.keptBytes >= LARGE_SHARE * peak;
 }
 
-/** By call, without those that have too few such passes. */
+/** By line, without those that have too few such passes. */
 export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
-  return [...byCall(context.once(evidentRuns))].flatMap(([call, own]) => {
-    const unused = own.filter(isUnusedGraph);
+  return byLine(context).flatMap((own) => {
+    const [{ call }] = own;
+    const unused = own.filter((run) => isUnusedGraph(context, run));
     const isRare =
       unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length) &&
       !isLargeAlone(context, own);
@@ -319,7 +243,9 @@ function failedEvaluation(
   if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
   const others = runs.filter((one) => one.last < run.first && one.call !== call);
-  const trained = others.filter((one) => keepsGraph(one) && !one.isCutOff && !isMostlyUnused(one));
+  const trained = others.filter(
+    (one) => keepsGraph(context, one) && !one.isCutOff && !isMostlyUnused(one),
+  );
   // The other call that has the most of them.
   const [most = []] = [...byCall(trained).values()].sort((a, b) => b.length - a.length);
   if (most.length < MIN_TRAINED) return undefined;

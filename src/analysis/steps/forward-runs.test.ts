@@ -147,3 +147,22 @@ it('a forward called by name is one pass, and an evaluation is named by the line
     findings: [{ frame: { line: 40, name: 'test' } }],
   });
 });
+
+it('an evaluation whose passes keep as much as those of training keeps its graph, however little that is', () => {
+  const program = new Program();
+  const pass = (line: number) => {
+    // Most of what a pass makes is dropped in it.
+    for (let i = 0; i < 30; i++) program.free(program.alloc(MIB, forwardAt(line)));
+    return Array.from({ length: 10 }, () => program.alloc(MIB, forwardAt(line)));
+  };
+  for (const line of [20, 20, 20, 20, 60, 60]) {
+    const graph = pass(line);
+    if (line === 20) program.work(1, BACKWARD);
+    program.freeAt(line === 20 ? BACKWARD : [at(61)], ...graph);
+    program.work(1, [at(62)]);
+  }
+  expect(detect('no-grad', new AnalysisInput(program.context()))).toMatchObject({
+    status: 'found',
+    findings: [{ frame: { line: 60 } }],
+  });
+});

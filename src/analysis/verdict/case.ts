@@ -6,7 +6,6 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { accountAt, accountsOf } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
-import { isInference } from '../detectors/no-grad.ts';
 import {
   type LargerRequest,
   largerRequest,
@@ -18,6 +17,7 @@ import type { DetectorId, Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
 import type { Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
+import { isInference } from '../steps/pass-graphs.ts';
 import { patternOfRequest } from './patterns.ts';
 import type { Cause, Pattern } from './types.ts';
 import { type Unfinished, unfinishedAt } from './unfinished.ts';

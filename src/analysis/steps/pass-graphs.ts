@@ -1,0 +1,141 @@
+/**
+ * Whether a forward pass keeps its graph, and what becomes of it: used by a backward, dropped unused, or still there.
+ *
+ *   training     pass, 51 of 203 tensors live at its end    backward frees them     used
+ *   evaluation   pass, 51 of 203 tensors live at its end    dropped by the loop     unused
+ */
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { countOne, sumBy } from '../../base/collections.ts';
+import { plural } from '../../base/format.ts';
+import { Evidence } from '../../device/classes/types.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import { seenOoms } from '../account/moment.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { type ForwardRun, forwardRuns, OUTPUTS } from './forward-runs.ts';
+
+/** Shorter runs (a single layer, a loss module) are not evidence. */
+const MIN_ALLOCATIONS = 8;
+/**
+ * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
+ */
+const GRAPH_SHARE = 0.4;
+/** Fewer are enough if they have half of the bytes: a pass may make many small temporaries. */
+const FEW_SHARE = 0.25;
+export const evidentRuns = (context: AnalysisInput): ForwardRun[] =>
+  context.once(forwardRuns).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
+
+/** `@torch.no_grad()` and `@torch.inference_mode()` call the function from PyTorch's `decorate_context`. */
+export function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackIndex): boolean {
+  return [...stacks.frames(call)].some((frame) => stacks.frame(frame).name === 'decorate_context');
+}
+
+/** Whether an event is under no_grad(), or passes were made before it and none of them kept a graph. */
+export function isInference(context: AnalysisInput, event: EventIndex): boolean {
+  if (isUnderNoGrad(context, context.input.trace.events.stack[event])) return true;
+  const { start } = context.input.replay.allocations;
+  const whole = context
+    .once(evidentRuns)
+    .filter(({ isCutOff, last }) => !isCutOff && start[last] < event);
+  return whole.length > 0 && !context.isTraining && !whole.some((run) => keepsGraph(context, run));
+}
+
+/** '9 calls of modules from your code: 8 kept a graph, and a backward followed, 1 ran out of memory.' */
+export function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
+  const counts = new Map<string, number>(Object.values(BECAME).map((text) => [text, 0]));
+  for (const run of runs) countOne(counts, BECAME[whatBecameOf(context, run, run === runs.at(-1))]);
+  const texts = [...counts].flatMap(([text, count]) => (count > 0 ? `${count} ${text}` : []));
+  // What frees in between divide may be one pass: its number is not known.
+  const isDivided = runs.some(({ call, first }, i) => {
+    const before = runs[i - 1];
+    return before?.call === call && before.last === first - 1;
+  });
+  const counted = isDivided
+    ? `${plural(runs.length, 'stretch', 'stretches')} of module calls`
+    : `${plural(runs.length, 'call')} of modules from your code`;
+  return `${counted}: ${texts.join(', ')}.`;
+}
+
+/** What became of a pass's graph, in the order of the text. */
+const BECAME = {
+  used: 'kept a graph, and a backward followed',
+  staying: 'kept a graph that is still there at the end, with or without a backward',
+  unused: 'kept a graph that no backward used, too little or too rarely to matter',
+  some: 'kept some tensors, with or without a graph',
+  none: 'kept no graph',
+  failed: 'ran out of memory',
+  last: 'came last, so a backward may have followed',
+} as const;
+
+function whatBecameOf(
+  context: AnalysisInput,
+  run: ForwardRun,
+  isLast: boolean,
+): keyof typeof BECAME {
+  const { evidenceOf } = context.classification;
+  const has = (evidence: Evidence) => run.kept.some((id) => evidenceOf[id] === evidence);
+  // After an OOM, the last one's own backward may have been cut off.
+  const isCutByOom = isLast && seenOoms(context).length > 0;
+  const isGraph = keepsGraph(context, run);
+  if (run.oom !== undefined) return 'failed';
+  if (run.isCutOff && isGraph) return 'last';
+  if (isGraph && !isCutByOom && staysToTheEnd(context, run)) return 'staying';
+  if (has(Evidence.FreedInBackward)) return 'used';
+  if (has(Evidence.GraphFreed)) return 'unused';
+  if (isGraph && isMostlyUnused(run)) return isCutByOom ? 'failed' : 'unused';
+  if (isGraph) return 'used';
+  const isOutput = (id: AllocationIndex) => id > run.last - OUTPUTS;
+  return isUnderNoGrad(context, run.call) || run.kept.every(isOutput) ? 'none' : 'some';
+}
+
+/** A backward followed, but it may have been of another pass. */
+function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes, output }: ForwardRun): boolean {
+  const { freeRequested, sizeBytes } = input.replay.allocations;
+  // An output that is kept is no graph: `frames.append(fake.detach())`.
+  const left = kept.filter((id) => id !== output && freeRequested[id] === NEVER);
+  return sumBy(left, (id) => sizeBytes[id]) > (keptBytes - (sizeBytes[output] ?? 0)) / 2;
+}
+
+export function keepsGraph(context: AnalysisInput, run: ForwardRun): boolean {
+  const { keptCount, allocations, keptBytes, bytes } = run;
+  if (keptCount < MIN_ALLOCATIONS / 2) return false;
+  const usual = context.once(usualGraph);
+  const isUsual =
+    usual !== undefined &&
+    keptCount * usual.allocations >= LIKE_SHARE * usual.keptCount * allocations &&
+    keptBytes * usual.bytes >= LIKE_SHARE * usual.keptBytes * bytes;
+  if (isUsual) return true;
+  const isMostOfBytes = keptCount >= FEW_SHARE * allocations && keptBytes >= bytes / 2;
+  return keptCount >= GRAPH_SHARE * allocations || isMostOfBytes || isUsedInBackward(run);
+}
+
+/** Of what a pass keeps that is known to keep its graph. */
+const LIKE_SHARE = 0.8;
+
+/** The largest pass whose graph a backward used. It may keep 51 of 203 tensors: the rest are made and dropped. */
+function usualGraph(context: AnalysisInput): ForwardRun | undefined {
+  const { evidenceOf } = context.classification;
+  const used = evidentRuns(context).filter(
+    (run) =>
+      run.keptCount >= USUAL_SHARE * run.allocations &&
+      run.oom === undefined &&
+      !isMostlyUnused(run) &&
+      run.kept.some((id) => evidenceOf[id] === Evidence.FreedInBackward),
+  );
+  return used.reduce<ForwardRun | undefined>(
+    (largest, run) => (run.allocations > (largest?.allocations ?? 0) ? run : largest),
+    undefined,
+  );
+}
+
+/** Without a graph a pass keeps less: its output, its caches. */
+const USUAL_SHARE = 0.2;
+
+/** Whatever else the pass made: a backward came at once, and what was kept lived until then. */
+const isUsedInBackward = (run: ForwardRun): boolean =>
+  run.ownBackward !== undefined && !isMostlyUnused(run);
+
+export const isUnusedGraph = (context: AnalysisInput, run: ForwardRun): boolean =>
+  keepsGraph(context, run) && !run.isCutOff && isMostlyUnused(run);
+
+export const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
+  unusedBytes > (keptBytes - lateBytes) / 2;
