@@ -10,6 +10,7 @@ import { callerOfModel } from '../findings/user-lines.ts';
 import { cardOf } from './card.ts';
 import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
 import { pinningSites, type SegmentState, segmentsAt } from './free-space.ts';
+import { errorDrafts } from './left-by-errors.ts';
 import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { linesOfPools } from './private-pools.ts';
@@ -88,7 +89,7 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
   };
 }
 
-/** The first claimant of a block gets it: streams, cohorts, chains of replaced tensors, then its class. */
+/** The first claimant of a block gets it: streams, failed calls, cohorts, chains of replaced tensors, then its class. */
 function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
   const { freeRequested } = context.input.replay.allocations;
   const taken = new Set<AllocationIndex>();
@@ -103,6 +104,7 @@ function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): 
   const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
   claim(plainDraft(context, 'pending-free', pending));
   const { leaks, others } = cohortsAt(context, live);
+  for (const draft of errorDrafts(context, live)) claim(draft);
   for (const draft of heldDrafts(context, [...leaks, ...others], live))
     claim({ ...plainDraft(context, 'kept', draft.ids), ...draft });
   for (const draft of [...leaks, ...replacedDrafts(context, live, event), ...others]) claim(draft);

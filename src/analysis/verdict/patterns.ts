@@ -1,19 +1,13 @@
 /** Common mistakes, recognized by the code on the stack and by how the memory behaves. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type StackIndex,
-  TraceAction,
-} from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 
+import { leftByErrors } from '../account/left-by-errors.ts';
 import type { Account, AccountEntry } from '../account/types.ts';
 import { areScalars } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { rowsOf } from '../findings/user-lines.ts';
 import { forEachMade, stepCount } from '../steps/step-sequence.ts';
 import type { Pattern } from './types.ts';
 
@@ -59,8 +53,9 @@ export function patternOfKept(
     return isHistory(context, allocations[0]) ? 'optimizer-history' : 'kept-optimizers';
   const { stack } = context.input.replay.allocations;
   if (context.classifier.isBackward(stack[allocations[0]])) return 'kept-gradients';
-  const ofLargest = allocations.filter((id) => stack[id] === stack[allocations[0]]);
-  if (isLeftByErrors(context, ofLargest)) return 'kept-exceptions';
+  const left = context.once(leftByErrors);
+  if (allocations.filter((id) => left.has(id)).length > allocations.length / 2)
+    return 'kept-exceptions';
   if (context.classifier.isCopy(stack[allocations[0]])) return 'kept-copies';
   return areScalars(context, allocations) ? 'kept-numbers' : undefined;
 }
@@ -81,35 +76,6 @@ const isHistory = (context: AnalysisInput, id: AllocationIndex): boolean =>
   hasFrame(context, context.input.replay.allocations.stack[id], ({ filename }) =>
     /(^|[\\/])\w*lbfgs\w*\.py$/i.test(filename),
   );
-
-/** Fewer may be coincidence. */
-const MIN_FAILURES = 3;
-const LEFT_SHARE = 0.8;
-
-/**
- * Whether a call that later ran out of memory made each tensor, in its own function or in one that it called. The
- * caller caught the error, so the call can't use the tensor any more; a stored exception keeps it, because its
- * traceback holds the call's local variables.
- *
- * @param kept from one call site
- */
-function isLeftByErrors(context: AnalysisInput, kept: readonly AllocationIndex[]): boolean {
-  const { input } = context;
-  const { start, stack } = input.replay.allocations;
-  const { stack: stacks } = input.trace.events;
-  const { parent } = input.snapshot.stacks;
-  if (kept.length < MIN_FAILURES || stack[kept[0]] <= EMPTY_STACK) return false;
-  const caller = parent[stack[kept[0]]];
-  const failures = context
-    .eventsOf(TraceAction.Oom)
-    .filter((event) => rowsOf(input, stacks[event]).some((row) => parent[row] === caller));
-  const inOrder = [...kept].sort((a, b) => a - b);
-  const left = inOrder.filter((id, i) => {
-    const failure = failures[lowerBound(failures, start[id])];
-    return failure !== undefined && failure < (start[inOrder[i + 1]] ?? Number.POSITIVE_INFINITY);
-  });
-  return left.length >= LEFT_SHARE * kept.length;
-}
 
 /** The last quarter of the steps compared with the first. */
 const LONGER = 1.5;
