@@ -256,6 +256,14 @@ describe('allocations without a frame', () => {
 });
 
 describe('real captures', () => {
+  it('gives a stack of C++ plumbing the name that it has in legends', () => {
+    const [context] = contextsOf(loadCapture('pairs/lora.all.pickle.gz'));
+    const set = { kind: 'window', from: 0, to: context.trace.events.length } as const;
+    const graph = flameGraphOf(context, { set, weight: 'bytes' });
+    expect(labels(graph)).not.toContain('none-shown');
+    expect(labels(graph)).toContain('add_Tensor (backward pass)');
+  });
+
   it('leak_output_list: from step 10 to step 30 the leaking line grew most', () => {
     const [context] = contextsOf(loadCapture('leak_output_list.pickle.gz'));
     const { bounds } = new AnalysisInput(context).stepSequences[0];

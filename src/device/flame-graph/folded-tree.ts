@@ -92,7 +92,9 @@ function foldTree(
     for (let stack = 0; stack < recordedCount; stack++) {
       if (shownOf[stack] === LEFT_OUT) continue;
       const row = shown[shownOf[stack]];
-      rowOf[stack] = row === root ? noneShown : row;
+      const naming = row === root ? groups.namingGroup(stack) : undefined;
+      const nameless = naming === undefined ? noneShown : rowFor(naming, root, shownOf[stack]);
+      rowOf[stack] = row === root ? nameless : row;
     }
     if (!hasStackless) return rowOf;
     rowOf[EMPTY_STACK] = noPython;

@@ -2,7 +2,7 @@
 
 import { getOrMake, memoized } from '../../base/collections.ts';
 import { hashText } from '../../base/hash.ts';
-import type { FrameIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../model/frame-kinds.ts';
 import { framePath, functionText } from '../model/frame-text.ts';
@@ -47,15 +47,18 @@ export class FrameGroups implements FlameGroups {
   readonly describe = memoized((group: GroupIndex): FlameGroup => this.#describe(group));
   readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(group));
   readonly #stacks: StackReader;
+  readonly #named = new Map<GroupIndex, FrameView>();
+  readonly #namingGroup = new Map<StackIndex, GroupIndex>();
   #byKey: ReadonlyMap<string, GroupIndex> | undefined;
 
   constructor(
-    { frames, strings }: StackSource,
+    source: StackSource,
     stacks: StackReader,
     grouping: FlameGrouping,
     shown: FlameFrames,
     collapsed: readonly CollapsedFrame[] = [],
   ) {
+    const { frames, strings } = source;
     this.#stacks = stacks;
     this.#groupOf = new Int32Array(frames.length + collapsed.length).fill(-1);
     const level = levelOf(grouping);
@@ -75,9 +78,38 @@ export class FrameGroups implements FlameGroups {
     for (const [i, one] of collapsed.entries()) {
       add(frames.length + i, one.frame, coarser(level, one.level));
     }
+    // Of the plumbing of C++ alone nothing is shown: such stacks get the name that they have everywhere else.
+    if (shown === 'known' && (level === 'line' || level === 'function')) {
+      for (const stack of this.#bareStacks(source.stacks)) {
+        const view = stacks.topUserFrameView(stack);
+        const frame = stacks.topUserFrame(stack);
+        if (view === undefined || frame === undefined) continue;
+        const group = getOrMake(known, `named ${functionText(view)}`, () => {
+          levels.push(level);
+          this.#named.set(frameOf.length, view);
+          return frameOf.push(frame) - 1;
+        });
+        this.#namingGroup.set(stack, group);
+      }
+    }
     this.#frameOf = frameOf;
     this.#levelOf = levels;
     this.length = frameOf.length + (grouping === 'class' ? MEMORY_CLASSES.length : 0);
+  }
+
+  /** Recorded stacks of which no frame has a box. */
+  *#bareStacks({ length, frame, parent }: StackSource['stacks']): Generator<StackIndex> {
+    const isBare = new Uint8Array(length);
+    isBare[EMPTY_STACK] = 1;
+    for (let stack = EMPTY_STACK + 1; stack < length; stack++) {
+      isBare[stack] = this.#groupOf[frame[stack]] < 0 ? isBare[parent[stack]] : 0;
+      if (isBare[stack] === 1) yield stack;
+    }
+  }
+
+  /** The box that names a recorded stack of which no frame has one; undefined if nothing names it. */
+  namingGroup(stack: StackIndex): GroupIndex | undefined {
+    return this.#namingGroup.get(stack);
   }
 
   /** -1 for a frame without a box. */
@@ -103,6 +135,11 @@ export class FrameGroups implements FlameGroups {
 
   #describe(group: GroupIndex): FlameGroup {
     if (group < NO_FRAME_GROUPS.length) return { kind: 'absent', reason: NO_FRAME_GROUPS[group] };
+    const named = this.#named.get(group);
+    // No transform finds it, because its frame has no box.
+    if (named !== undefined) {
+      return { ...describeFrame(named, this.#levelOf[group]), targets: [] };
+    }
     if (group < this.#frameOf.length) {
       return describeFrame(this.#stacks.frame(this.#frameOf[group]), this.#levelOf[group]);
     }
@@ -113,6 +150,7 @@ export class FrameGroups implements FlameGroups {
   #keyOf(group: GroupIndex): string {
     const described = this.describe(group);
     if (described.kind === 'absent') return described.reason;
+    if (this.#named.has(group)) return keyOfText(`named ${described.label}`);
     return described.kind === 'frame'
       ? keyOf(described.frame, this.#levelOf[group])
       : keyOfText(described.search ?? '');
@@ -138,7 +176,10 @@ const keyOfText = (text: string): string => (hashText(text) >>> 0).toString(36);
 
 const keyOf = (frame: FrameView, level: FrameLevel): string => keyOfText(identityOf(frame, level));
 
-function describeFrame(frame: FrameView, level: FrameLevel): FlameGroup {
+function describeFrame(
+  frame: FrameView,
+  level: FrameLevel,
+): Extract<FlameGroup, { kind: 'frame' }> {
   const { name, filename } = frame;
   const label = functionText(frame);
   const file = framePath({ ...frame, line: 0 }) ?? '';

@@ -26,15 +26,24 @@ test('backward threads have no Python stack, and earlier blocks no recorded one'
   const kinds = traceFacts(context).stackKinds;
   expect(kinds.map(({ kind }) => kind)).toEqual([
     'recorded',
+    'C++-only',
     'no-python-stack',
     'no-context',
     'before-recording',
   ]);
-  const [recorded, noPython, noContext, before] = kinds;
+  const [recorded, cppOnly, noPython, noContext, before] = kinds;
   expect(recorded.allocations).toBeGreaterThan(0);
+  expect(cppOnly.allocations).toBe(0);
   expect(noPython.allocations).toBeGreaterThan(0);
   expect(noContext.allocations).toBe(0);
   expect(before.allocations).toBe(context.replay.allocations.preexisting);
+});
+
+test('of a recording with C++ frames, backward threads have only these', () => {
+  const [context] = contextsOf(loadCapture('default_stacks/leak_loss_graph.pickle.gz'));
+  const [recorded, cppOnly] = traceFacts(context).stackKinds;
+  expect(recorded.allocations).toBeGreaterThan(0);
+  expect(cppOnly.allocations).toBeGreaterThan(0);
 });
 
 test('private pools and streams are named as the user knows them', () => {

@@ -1,6 +1,7 @@
 /** What a device's recording contains: how many bytes have stacks, on which streams, in which pools. */
 
 import { NEVER, type Replay } from '../../allocator/replay/types.ts';
+import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../model/allocation-labels.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
@@ -20,15 +21,22 @@ const emptyShare = () => ({
 
 const emptyShares = (groups: number) => Array.from({ length: groups }, emptyShare);
 
-const KINDS = ['recorded', 'no-python-stack', 'no-context', 'before-recording'] as const;
+const KINDS = [
+  'recorded',
+  'C++-only',
+  'no-python-stack',
+  'no-context',
+  'before-recording',
+] as const;
 
 export type TraceFacts = ReturnType<typeof traceFacts>;
 
 /** One pass over the allocations. */
-export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
+export function traceFacts({ trace, replay, snapshot, stacks }: DeviceModel) {
   const { allocations, peaks, anomalies } = replay;
   const { events } = trace;
   const peakEvent = peaks.activeBytes.event;
+  const hasPython = pythonStacks(snapshot, stacks);
   const byKind = emptyShares(KINDS.length);
   const byStream = emptyShares(Math.max(1, trace.streams.length));
   const byPool = emptyShares(Math.max(1, trace.pools.length));
@@ -37,8 +45,9 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
     const bytes = sizeBytes[id];
     const atPeak = start[id] <= peakEvent && end[id] > peakEvent ? bytes : 0;
     const atEnd = end[id] === NEVER ? bytes : 0;
-    const kind = KINDS.indexOf(stackKind(stack[id], id < preexisting));
-    add(byKind[kind], bytes, atPeak, atEnd);
+    const kind = stackKind(stack[id], id < preexisting);
+    const own = kind === 'recorded' && hasPython[stack[id]] === 0 ? 'C++-only' : kind;
+    add(byKind[KINDS.indexOf(own)], bytes, atPeak, atEnd);
     add(byStream[stream[id]], bytes, atPeak, atEnd);
     add(byPool[pool[id]], bytes, atPeak, atEnd);
   }
@@ -54,7 +63,7 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
     ['annotations', snapshot.annotations.length > 0],
   ];
   return {
-    /** All four kinds, even if they do not occur. */
+    /** All kinds, even if they do not occur. */
     stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind[i] })),
     /** The allocating streams; '0' is the default stream. Most bytes at the peak first. */
     streams: trace.streams
@@ -73,6 +82,16 @@ export function traceFacts({ trace, replay, snapshot }: DeviceModel) {
     /** The first 100. */
     anomalies,
   };
+}
+
+/** 1 for stacks with a Python frame. Callers come before callees. */
+function pythonStacks({ stacks }: DeviceModel['snapshot'], reader: DeviceModel['stacks']) {
+  const { length, frame, parent } = stacks;
+  const hasPython = new Uint8Array(length);
+  for (let stack = EMPTY_STACK + 1; stack < length; stack++) {
+    hasPython[stack] = reader.isPython(frame[stack]) ? 1 : hasPython[parent[stack]];
+  }
+  return hasPython;
 }
 
 /** A ring that overflowed leaves a truncated recording; one that began late may have overflowed too. */

@@ -56,6 +56,15 @@ export function RecordingSection({ query: { value, failure } }: RecordingSection
   );
 }
 
+const STACKS = {
+  recorded: { label: 'with Python frames', about: undefined },
+  'C++-only': {
+    label: 'C++ frames only',
+    about:
+      'The thread ran no Python at that moment: autograd runs the backward pass in threads of its own.',
+  },
+} as const;
+
 function Facts({ facts }: { readonly facts: TraceFacts }) {
   const { device } = useDevice();
   const { stackKinds, streams, pools } = facts;
@@ -65,9 +74,13 @@ function Facts({ facts }: { readonly facts: TraceFacts }) {
       <SharesTable
         heading="Stacks"
         rows={stackKinds.filter(({ allocations }) => allocations > 0)}
-        label={({ kind }) => (kind === 'recorded' ? 'with a stack' : absenceText(kind))}
+        label={({ kind }) =>
+          kind === 'recorded' || kind === 'C++-only' ? STACKS[kind].label : absenceText(kind)
+        }
         about={({ kind }) =>
-          kind === 'recorded' ? undefined : absenceExplanation(kind, device.recording)
+          kind === 'recorded' || kind === 'C++-only'
+            ? STACKS[kind].about
+            : absenceExplanation(kind, device.recording)
         }
       />
       <SharesTable

@@ -1,5 +1,5 @@
 import { ACCURACY } from '../../../allocator/simulator/confidence.ts';
-import { environmentLines } from '../../../allocator/simulator/presets.ts';
+import { environmentLines, startGapBytes } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { EndState, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
@@ -101,6 +101,11 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
     return 'None of the settings tried reserves notably less.';
   if (saved <= 0) return '';
   const saving = `${formatBytes(saved)} less, ${formatPercent(share)}`;
+  const gapBytes = startGapBytes(result, recorded);
+  if (gapBytes > 0) {
+    const part = saved > gapBytes ? formatBytes(gapBytes) : 'all';
+    return `${saving}, of which ${part} may come from that start.`;
+  }
   return isFirst ? `${saving}: the simplest setting that saves as much.` : `${saving}.`;
 }
 
