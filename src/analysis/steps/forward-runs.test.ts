@@ -166,3 +166,18 @@ it('an evaluation whose passes keep as much as those of training keeps its graph
     findings: [{ frame: { line: 60 } }],
   });
 });
+
+it('where memory runs out in a layer, what it would have freed is not kept by the graph', () => {
+  const program = new Program();
+  const GRAPH = 10;
+  for (let layer = 0; layer < GRAPH; layer++) {
+    program.alloc(MIB, forwardAt(20));
+    const scratch = program.alloc(3 * MIB, [at(12, 'forward'), ...RETURNING]);
+    program.work(1, forwardAt(20));
+    if (layer === GRAPH - 1) program.oom(64 * MIB, forwardAt(20));
+    program.freeAt(RETURNING, scratch);
+  }
+  const [pass] = new AnalysisInput(program.context()).once(forwardRuns).slice(-1);
+  const sizes = pass.kept.map((id) => program.tensors[id].size);
+  expect(sizes).toEqual(Array(GRAPH).fill(MIB));
+});

@@ -8,7 +8,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { freesHaveStacks } from '../../device/classes/passes.ts';
-import { MemoryClass } from '../../device/classes/types.ts';
+import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -51,6 +51,13 @@ const GRAPH_CLASSES: ReadonlySet<number> = new Set([
   MemoryClass.Kept,
   MemoryClass.Inputs,
 ]);
+/**
+ * No graph keeps an operator's scratch memory, though it is live where memory runs out within a pass:
+ *
+ *     gelu.py:12  freed as the next is made, in each layer before
+ *     gelu.py:12  live at the OOM, freed as the exception leaves the layer
+ */
+const SCRATCH: ReadonlySet<number> = new Set([Evidence.ForwardFreed, Evidence.FreedEarlier]);
 /**
  * This many frees in a row mean that a graph was dropped or a scope ended, unless their stacks show that the call goes
  * on: a layer's locals go as it returns to the model. With fewer, the program may call layers one by one.
@@ -124,7 +131,7 @@ function measureKept(
   ooms: readonly EventIndex[],
 ): void {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
-  const { classOf } = context.classification;
+  const { classOf, evidenceOf } = context.classification;
   const backward = nextBackwardAfter(context, runs);
   const ends = context.once(backwardEnds);
   const end = context.input.trace.events.length - 1;
@@ -135,7 +142,7 @@ function measureKept(
     // What the run's functions held goes as they return; if that is most of it, it was the graph.
     const outlive = held.filter((id) => freeRequested[id] > next);
     for (const id of outlive.length >= held.length / 2 ? outlive : held) {
-      if (!GRAPH_CLASSES.has(classOf[id])) continue;
+      if (!GRAPH_CLASSES.has(classOf[id]) || SCRATCH.has(evidenceOf[id])) continue;
       run.kept.push(id);
       run.keptCount++;
       run.keptBytes += sizeBytes[id];
