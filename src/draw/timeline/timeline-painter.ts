@@ -76,9 +76,11 @@ export class TimelinePainter {
       if (bottom >= 0) outline.set(column, bottom, index.allocations.sizeBytes[selected]);
     });
     // Memory above a column's minimum was not live for its whole time, so it is faded.
-    const fadesFrom = Int32Array.from(drawn.minBytes, (min, column) =>
-      min < drawn.maxBytes[column] ? painter.rowAt(min) : height,
-    );
+    const fadesFrom = new Int32Array(width).fill(height);
+    for (let column = 0; column < width; column++) {
+      const min = drawn.minBytes[column];
+      if (min < drawn.maxBytes[column]) fadesFrom[column] = painter.rowAt(min);
+    }
     const colors = colorTable(palette);
     writeColumns(cache.codes, slots, viewport, colors, pixels, fadesFrom);
     outline.draw(pixels, contrastColor(palette.background), 'half');

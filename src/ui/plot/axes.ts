@@ -1,14 +1,5 @@
 /** The axes and the grid, drawn by D3 as SVG. */
-import {
-  axisBottom,
-  axisLeft,
-  format,
-  type NumberValue,
-  scaleLinear,
-  select,
-  tickStep,
-  ticks,
-} from 'd3';
+import { format, scaleLinear, select, tickStep, ticks } from 'd3';
 import type { StepMarks } from '../../analysis/verdict/verdict.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { formatCount, formatDurationUs, plural } from '../../base/format.ts';
@@ -48,21 +39,20 @@ export function drawAxes(
   const y = scaleLinear([y0, y1], [size.height, 0]);
   const xCount = Math.max(2, Math.floor(size.width / X_SPACING));
   const xTicks = axis === 'event' ? eventTicks(x0, x1, xCount) : timeTicks(folds, x0, x1, xCount);
-  select(elements.x).call(
-    axisBottom(x).tickValues(valuesOf(xTicks)).tickFormat(labelOf(xTicks)).tickSizeOuter(0),
-  );
   // The last label ends at its tick if there is no room for its second half.
-  select(elements.x)
-    .selectAll<SVGTextElement, number>('.tick text')
-    .attr('text-anchor', (value) => (x(value) > size.width - LABEL_ROOM ? 'end' : 'middle'));
+  const anchorOf = ({ value }: Tick) => (x(value) > size.width - LABEL_ROOM ? 'end' : 'middle');
+  drawTicks(elements.x, xTicks, X_TICK, ({ value }) => `translate(${x(value) + HALF},0)`)
+    .select<SVGTextElement>('text')
+    .filter((tick, i, texts) => texts[i]?.getAttribute('text-anchor') !== anchorOf(tick))
+    .attr('text-anchor', anchorOf);
   drawFolds(elements.x, foldsInView(folds, x0, x1, size.width), x);
   // Most zooms and pans leave the heights alone: the browser would lay out the same labels anew.
   const heights = `${y0} ${y1} ${size.width} ${size.height}`;
   if (elements.y.dataset.heights === heights) return;
   elements.y.dataset.heights = heights;
   const yTicks = byteTicks(y0, y1, Math.max(2, Math.floor(size.height / Y_SPACING)));
-  const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
-  select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
+  const column = partOf<SVGGElement>(elements.y, 'g');
+  drawTicks(column, yTicks, Y_TICK, ({ value }) => `translate(0,${y(value) + HALF})`);
   select(elements.grid)
     .selectAll('line')
     .data(yTicks.filter(({ value }) => value > y0))
@@ -70,6 +60,32 @@ export function drawAxes(
     .attr('x2', size.width)
     .attr('y1', ({ value }) => Math.round(y(value)) + 0.5)
     .attr('y2', ({ value }) => Math.round(y(value)) + 0.5);
+}
+
+/** Lines of a pixel are sharp in the middle of a pixel. */
+const HALF = 0.5;
+const X_TICK = { line: { y2: 6 }, text: { y: 9, dy: '0.71em' } };
+const Y_TICK = { line: { x2: -6 }, text: { x: -9, dy: '0.32em', 'text-anchor': 'end' } };
+
+/** Only moves ticks that were there before: the browser lays out each text that is written, even if it is the same. */
+function drawTicks(
+  parent: SVGElement,
+  shown: readonly Tick[],
+  { line, text }: Record<'line' | 'text', Readonly<Record<string, string | number>>>,
+  transform: (tick: Tick) => string,
+) {
+  return select(parent)
+    .selectAll<SVGGElement, Tick>('g.tick')
+    .data(shown, ({ label }) => label)
+    .join((enter) => {
+      const tick = enter.append('g').attr('class', 'tick');
+      const added = { line: tick.append('line'), text: tick.append('text') };
+      for (const [name, value] of Object.entries(line)) added.line.attr(name, value);
+      for (const [name, value] of Object.entries(text)) added.text.attr(name, value);
+      added.text.text(({ label }) => label);
+      return tick;
+    })
+    .attr('transform', transform);
 }
 
 /** Draws two slanted strokes where time is cut; their title says how long nothing happened. */
@@ -116,16 +132,23 @@ export function drawSteps(
     .map((place) => `M${Math.round(x(place)) + 0.5},1V6`)
     .join('');
   const root = select(element);
-  root.selectAll('path.steps').data([path]).join('path').attr('class', 'steps').attr('d', path);
   root
-    .selectAll('text.steps')
-    .data(steps === undefined ? [] : [stepsText(steps)])
-    .join('text')
-    .attr('class', 'steps')
-    .attr('x', -8)
-    .attr('y', 16)
-    .attr('text-anchor', 'end')
-    .text((text) => text);
+    .selectAll('path.steps')
+    .data([path])
+    .join((enter) => enter.append('path').attr('class', 'steps'))
+    .attr('d', path);
+  root
+    .selectAll<SVGTextElement, string>('text.steps')
+    .data(steps === undefined ? [] : [stepsText(steps)], (text) => text)
+    .join((enter) =>
+      enter
+        .append('text')
+        .attr('class', 'steps')
+        .attr('x', -8)
+        .attr('y', 16)
+        .attr('text-anchor', 'end')
+        .text((text) => text),
+    );
 }
 
 export interface FoldInView {
@@ -193,11 +216,6 @@ function isInGap({ fromUs, toUs }: TimeFolds, timeUs: number): boolean {
   const at = lowerBound(fromUs, timeUs) - 1;
   return at >= 0 && timeUs < (toUs[at] ?? 0);
 }
-
-const valuesOf = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
-
-const labelOf = (ticks: readonly Tick[]) => (_: NumberValue, index: number) =>
-  ticks[index]?.label ?? '';
 
 /** A tick at a round value: powers of two for bytes; multiples of 1, 2 and 5 for events and time. */
 export interface Tick {

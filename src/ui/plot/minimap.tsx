@@ -111,9 +111,21 @@ function useBrush(root: RefObject<SVGSVGElement | null>, width: number): void {
     };
     group.call(brush);
     follow();
-    return view.subscribe((now, before) => {
-      if (now.view.x !== before.view.x || plotAxisOf(now.view) !== plotAxisOf(before.view))
+    let animation = 0;
+    const followInNextFrame = () => {
+      animation = requestAnimationFrame(() => {
+        animation = 0;
         follow();
+      });
+    };
+    const unsubscribe = view.subscribe((now, before) => {
+      if (now.view.x === before.view.x && plotAxisOf(now.view) === plotAxisOf(before.view)) return;
+      // The frame after this one, which also shows the new picture: this one has nothing else to paint.
+      if (animation === 0) animation = requestAnimationFrame(followInNextFrame);
     });
+    return () => {
+      unsubscribe();
+      cancelAnimationFrame(animation);
+    };
   }, [root, view, device, width]);
 }
