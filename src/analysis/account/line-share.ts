@@ -5,7 +5,7 @@ import { groupBy, memoized, sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
 import type { Account } from './types.ts';
@@ -22,28 +22,38 @@ interface LineShare {
   readonly others: readonly FrameView[];
 }
 
+type Line = Pick<FrameView, 'filename' | 'line'>;
+
 /** Whether a line is on a stack. */
-export const onStack = (
-  { input: { stacks } }: AnalysisInput,
-  { filename, line }: Pick<FrameView, 'filename' | 'line'>,
-) =>
+export const onStack = (context: AnalysisInput, line: Line) =>
   memoized((stack: StackIndex) =>
-    [...stacks.frames(stack)].some((frame) => {
-      const view = stacks.frame(frame);
-      return view.line === line && view.filename === filename;
-    }),
+    [...context.input.stacks.frames(stack)].some((frame) => isLine(context, frame, line)),
   );
+
+function isLine({ input }: AnalysisInput, frame: FrameIndex | undefined, line: Line): boolean {
+  if (frame === undefined) return false;
+  const view = input.stacks.frame(frame);
+  return view.line === line.line && view.filename === line.filename;
+}
 
 export function lineShare(
   context: AnalysisInput,
   ids: readonly AllocationIndex[],
-  line: Pick<FrameView, 'filename' | 'line'>,
+  line: Line,
 ): LineShare {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const isUnder = onStack(context, line);
   const rest = ids.filter((id) => !isUnder(stack[id]));
   const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
-  const others = new Set(rest.flatMap((id) => callerOfModel(context, stack[id]) ?? []));
+  // Beside a line in the model, others in the model are meant, not who called it.
+  const own = ids.find((id) => isUnder(stack[id]));
+  const isInModel =
+    own !== undefined &&
+    isLine(context, context.input.stacks.topUserFrame(stack[own]), line) &&
+    !isLine(context, callerOfModel(context, stack[own]), line);
+  const statementOf = (id: AllocationIndex) =>
+    isInModel ? context.input.stacks.topUserFrame(stack[id]) : callerOfModel(context, stack[id]);
+  const others = new Set(rest.flatMap((id) => statementOf(id) ?? []));
   const views = [...others].map((frame) => context.input.stacks.frame(frame));
   return { share: 1 - bytesOf(rest) / Math.max(1, bytesOf(ids)), others: views };
 }

@@ -2,7 +2,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { addTo, groupBy } from '../../base/collections.ts';
-import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout, seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -16,7 +16,7 @@ import {
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { rowsOf } from '../findings/user-lines.ts';
-import { type ForwardRun, idsOf } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns, idsOf } from '../steps/forward-runs.ts';
 import {
   checkedText,
   evidentRuns,
@@ -24,6 +24,7 @@ import {
   isUnderNoGrad,
   isUnusedGraph,
   keepsGraph,
+  MIN_ALLOCATIONS,
 } from '../steps/pass-graphs.ts';
 import { adviceFor } from '../verdict/remedies.ts';
 
@@ -73,10 +74,18 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
     .filter(({ bytes }) => bytes >= minBytes)
     .sort((a, b) => b.bytes - a.bytes);
   if (findings.length > 0) return { status: 'found', findings };
+  const all = context.once(forwardRuns).length;
+  if (runs.length < SHORT_SHARE * all)
+    return cannotTell(
+      `${formatCount(all - runs.length)} of ${plural(all, 'call')} of modules made fewer than ${MIN_ALLOCATIONS} tensors each: too few to tell a graph from an output.`,
+    );
   return runs.every(({ isCutOff }) => isCutOff)
     ? cannotTell('The recording breaks off in its only forward pass.')
     : clear(checkedText(context, runs));
 }
+
+/** A program that calls its layers one by one has no passes to judge, but for a few. */
+const SHORT_SHARE = 0.05;
 
 /** Whether a cut-off pass kept so much that only a graph explains it. */
 const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>

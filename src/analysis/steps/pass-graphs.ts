@@ -14,7 +14,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type ForwardRun, forwardRuns, OUTPUTS } from './forward-runs.ts';
 
 /** Shorter runs (a single layer, a loss module) are not evidence. */
-const MIN_ALLOCATIONS = 8;
+export const MIN_ALLOCATIONS = 8;
 /**
  * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
  */

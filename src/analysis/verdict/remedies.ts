@@ -30,8 +30,12 @@ export interface Circumstances {
   readonly hadRoom?: boolean | undefined;
   readonly hasFailed?: boolean;
   readonly isServer?: boolean | undefined;
+  /** The program runs no backward pass at all. */
+  readonly isUntrained?: boolean | undefined;
   /** No backward pass follows: nothing is recomputed, and no gradients are accumulated. */
   readonly isInference?: boolean | undefined;
+  /** The request is for a copy with twice the bits: `logits.float()`. */
+  readonly isWidened?: boolean;
   /** Dense gradients of embedding tables, as the C++ frames name them: most rows of them are zero. */
   readonly embeddingBytes?: number | undefined;
   /** What was requested and did not fit, if a smaller batch makes it smaller too. */
@@ -59,7 +63,9 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     hadRoom: judged?.hadRoom,
     hasFailed: judged !== undefined,
     isServer: known.context.isServerAt(known.account.moment.event),
+    isUntrained: !known.context.isTraining,
     isInference: known.failure?.isInference,
+    isWidened: isWidened(known),
     embeddingBytes: embeddingBytes(known),
     requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
   }).map(({ id, text, saves }): Remedy => {
@@ -90,6 +96,23 @@ const isOfBatch = ({ context, account, failure }: Case): boolean =>
   failure !== undefined &&
   !context.classifier.isOptimizer(context.input.trace.events.stack[account.moment.event]);
 
+/** The same line had just made a tensor of exactly half the size. */
+function isWidened({ context, account, failure }: Case): boolean {
+  const { requestedBytes, stack } = context.input.replay.allocations;
+  const { stacks, trace } = context.input;
+  const line = stacks.topUserFrame(trace.events.stack[account.moment.event]);
+  const ids = account.entries.flatMap(({ allocations }) => allocations);
+  return (
+    failure !== undefined &&
+    line !== undefined &&
+    ids.some(
+      (id) =>
+        2 * requestedBytes[id] === failure.requestedBytes &&
+        stacks.topUserFrame(stack[id]) === line,
+    )
+  );
+}
+
 /** Gradients that autograd's node of an embedding made. */
 function embeddingBytes({ context, account }: Case): number {
   const { sizeBytes } = context.input.replay.allocations;
@@ -119,9 +142,15 @@ function ideasFor(
   circumstances: Circumstances,
 ): readonly Idea[] {
   const { isCapped = false, hadRoom = false, hasFailed = false } = circumstances;
-  const { isServer = false, isInference = false } = circumstances;
-  const { requestedBytes = 0, embeddingBytes = 0 } = circumstances;
-  const sizeIdeas = isServer ? servedSizeIdeas : isInference ? inferredSizeIdeas : trainedSizeIdeas;
+  const { isServer = false, isInference = false, isUntrained = false } = circumstances;
+  const { requestedBytes = 0, embeddingBytes = 0, isWidened = false } = circumstances;
+  const allSizeIdeas = isServer
+    ? servedSizeIdeas
+    : isInference
+      ? inferredSizeIdeas
+      : trainedSizeIdeas;
+  const sizeIdeas: typeof allSizeIdeas = (...of) =>
+    allSizeIdeas(...of).filter(({ id }) => !(isWidened && id === 'lower-precision'));
   const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas(embeddingBytes);
   const limit = isCapped ? RAISE_LIMIT : [];
   // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
@@ -129,6 +158,9 @@ function ideasFor(
   const own = pattern && OF_PATTERN[pattern];
   if (own !== undefined) return [...own, ...limit];
   switch (cause) {
+    case 'kept-graph':
+      // Whatever carries a graph on, a state or an output, none is needed.
+      return isUntrained ? [...NO_GRAPH, ...DETACH] : [...DETACH, ...SOME_NO_GRAD];
     case 'fragmentation':
       return [...EXPANDABLE, ...limit, ...REPEAT_SIZES];
     case 'request':
@@ -286,17 +318,21 @@ const TO_CPU =
 const NO_GRAD =
   'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.';
 
+const NO_GRAPH = all({ 'no-grad': NO_GRAD });
+const DETACH = all({
+  detach:
+    'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
+});
+const SOME_NO_GRAD = all({
+  'no-grad': 'If no gradient is needed there, wrap it in torch.no_grad().',
+});
+
 const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   none: [],
   kept: all({
     detach:
       'Find the list, dictionary, attribute or cache (functools.lru_cache) that holds them, and empty or bound it (deque(maxlen=...)).',
     'to-cpu': TO_CPU,
-  }),
-  'kept-graph': all({
-    detach:
-      'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
-    'no-grad': 'If no gradient is needed there, wrap it in torch.no_grad().',
   }),
   growing: [
     ...all({
@@ -394,7 +430,7 @@ const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
     'check-batch':
       'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
   }),
-  'evaluation-without-no-grad': all({ 'no-grad': NO_GRAD }),
+  'evaluation-without-no-grad': NO_GRAPH,
   'resident-data': [
     ...all({
       'to-cpu':

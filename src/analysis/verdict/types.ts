@@ -113,13 +113,13 @@ export const AFTER_OOM = 'what came next is not in the recording';
 
 const SERVES = 'Serves the failed request; more would follow (confidence low).';
 
-/** 'Saves 1.51 GiB, enough.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
+/** 'Saves 1.51 GiB, enough for this request.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
 export function gainText({ savesBytes, isEnough, soFar = false }: Gain): string {
   const isUnknown = savesBytes === undefined || savesBytes === null;
   if (isUnknown) return isEnough === true ? SERVES : '';
   if (soFar) return `Saves ${formatBytes(savesBytes)} so far.`;
   if (typeof isEnough !== 'boolean') return `Lowers the peak by ${formatBytes(savesBytes)}.`;
-  return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough' : 'not enough alone'}.`;
+  return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough for this request' : 'not enough alone'}.`;
 }
 
 /** Of a remedy, or of one in a report. */

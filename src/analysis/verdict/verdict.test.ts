@@ -210,10 +210,13 @@ it('gives advice, not an alarm, if unused graphs are dropped one by one and memo
 it('says at which moment each figure is, and why the peak falls by less', async () => {
   const hook = (await analysed('others/fm_hook')).verdict;
   expect(hook.brief).toContain('are kept at the end,');
-  const { text, advice } = (await analysed('leak_output_list')).verdict;
-  expect(text).toContain('at the peak');
-  // In a training loop it is no evaluation.
-  expect(advice[1].text).toBe('If no gradient is needed there, wrap it in torch.no_grad().');
+  expect((await analysed('leak_output_list')).verdict.text).toContain('at the peak');
+});
+
+it('advises against graphs by whether the program trains anything', async () => {
+  const firstOf = async (key: string) => (await analysed(key)).verdict.advice[0].id;
+  expect(await firstOf('leak_loss_graph')).toBe('detach');
+  expect(await firstOf('leak_output_list')).toBe('no-grad');
 });
 
 it('says what the rest of the run needs, where graphs that pile up lower its peak by less than they take', async () => {

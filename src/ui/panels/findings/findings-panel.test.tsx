@@ -79,7 +79,7 @@ it('leads with the leak that an OOM came from, and with its advice', async () =>
   );
   const advice = within(verdict.getByRole('region', { name: 'What to try first' }));
   const [first, ...more] = advice.getAllByRole('listitem');
-  expect(first?.textContent).toMatch(/Saves .* GiB, enough\./);
+  expect(first?.textContent).toMatch(/Saves .* GiB, enough for this request\./);
   expect(more.length).toBeGreaterThan(0);
   await user.click(verdict.getByRole('button', { name: /^Out of memory/ }));
   const opened = await screen.findAllByText('What to try');
