@@ -68,8 +68,8 @@ export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int3
  *
  *   oom 1.09 GiB, line 38: conv(x)     free 556 MiB, line 38     alloc 556 MiB, line 39
  *
- * A convolution may also do without a workspace. Then its forward goes on: it frees what it no longer needs, and the
- * next request is its own too. An error would have left the forward, and its caller would have freed its tensors.
+ * A convolution may also do without a workspace. Then its forward goes on, or the forward that called it: the next
+ * request comes from a line further down. An error would have left all forwards, and another try begins at the top.
  */
 
 const FREES: ReadonlySet<number> = new Set([TraceAction.FreeRequested, TraceAction.FreeCompleted]);
@@ -78,35 +78,32 @@ const FREES: ReadonlySet<number> = new Set([TraceAction.FreeRequested, TraceActi
 export interface StackSites {
   /** Stacks that count as one: an operator may try another path through C++ in the same line of Python. */
   siteOf(stack: StackIndex): StackIndex;
-  /** The call of the module whose forward the user's line is in; NO_STACK if it is in none. */
-  forwardOf(stack: StackIndex): StackIndex;
+  /** Whether both stacks are in one forward of a module, `later` in a line of it further down. */
+  isFurtherOn(later: StackIndex, stack: StackIndex): boolean;
 }
 
-const AS_RECORDED: StackSites = { siteOf: (stack) => stack, forwardOf: () => NO_STACK };
+const AS_RECORDED: StackSites = { siteOf: (stack) => stack, isFurtherOn: () => false };
 
 /** The retried OOM events of the trace, in order. None can be found without recorded stacks. */
 export function findRetriedOoms(
   { events }: Pick<DeviceTrace, 'events'>,
   { allocationOfEvent, allocations }: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
-  { siteOf, forwardOf } = AS_RECORDED,
+  { siteOf, isFurtherOn } = AS_RECORDED,
 ): ReadonlySet<EventIndex> {
   const { action } = events;
   const found = new Set<EventIndex>();
   const hasStacks = allocations.stack.some((stack) => stack > EMPTY_STACK);
-  const recordedStackOf = (event: EventIndex): StackIndex =>
-    action[event] === TraceAction.Alloc
-      ? allocations.stack[allocationOfEvent[event]]
-      : events.stack[event];
-  const stackOf = (event: EventIndex) => siteOf(recordedStackOf(event));
-  const goesOn = (oom: EventIndex): boolean => {
-    const forward = forwardOf(events.stack[oom]);
-    let next = oom + 1;
-    while (FREES.has(action[next]) && forwardOf(events.stack[next]) === forward) next++;
-    const isAsked = action[next] === TraceAction.Alloc || action[next] === TraceAction.Oom;
-    const hasFreed = next > oom + 1;
-    return (
-      forward > EMPTY_STACK && hasFreed && isAsked && forwardOf(recordedStackOf(next)) === forward
+  const stackOf = (event: EventIndex): StackIndex =>
+    siteOf(
+      action[event] === TraceAction.Alloc
+        ? allocations.stack[allocationOfEvent[event]]
+        : events.stack[event],
     );
+  const goesOn = (oom: EventIndex): boolean => {
+    let next = oom + 1;
+    while (FREES.has(action[next]) || isSegmentAction(action[next])) next++;
+    const isAsked = action[next] === TraceAction.Alloc || action[next] === TraceAction.Oom;
+    return isAsked && isFurtherOn(stackOf(next), events.stack[oom]);
   };
   const isOwnFree = (event: EventIndex, stack: StackIndex): boolean =>
     FREES.has(action[event]) && siteOf(events.stack[event]) === stack;

@@ -110,16 +110,27 @@ export class StackReader {
     return this.#sites[stack];
   };
 
-  /** The call of the module whose forward the innermost user line is in, as the row that makes it; NO_STACK if none. */
-  readonly forwardOf = (stack: StackIndex): StackIndex => {
+  /** Whether both are in one forward of a module, `later` in a line of it further down. */
+  readonly isFurtherOn = (later: StackIndex, stack: StackIndex): boolean => {
     const { frame, parent } = this.#snapshot.stacks;
-    for (let row = stack; row > EMPTY_STACK; row = parent[row]) {
-      if (FRAME_RANK[this.#kinds.of(frame[row]).kind] > 0) continue;
-      const caller = parent[row];
-      const isCalled = caller > EMPTY_STACK && this.frame(frame[caller]).name === '_call_impl';
-      return isCalled ? caller : NO_STACK;
+    const { frames } = this.#snapshot;
+    /** By row of `stack`: the row that it called. */
+    const called = new Map<StackIndex, StackIndex>();
+    for (let row = stack; row > EMPTY_STACK; row = parent[row]) called.set(parent[row], row);
+    for (let row = later; row > EMPTY_STACK; row = parent[row]) {
+      const other = called.get(parent[row]);
+      if (other === undefined) continue;
+      // The innermost call that both are in.
+      const [own, before] = [frame[row], frame[other]];
+      const isForward =
+        parent[row] > EMPTY_STACK && this.frame(frame[parent[row]]).name === '_call_impl';
+      return (
+        isForward &&
+        frames.name[own] === frames.name[before] &&
+        frames.line[own] > frames.line[before]
+      );
     }
-    return NO_STACK;
+    return false;
   };
 
   #findSites(): Int32Array {
