@@ -38,7 +38,7 @@ import {
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 
 export const fragmentation = {
   id: 'fragmentation',

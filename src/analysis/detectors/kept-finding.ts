@@ -20,7 +20,7 @@ import type { AnyFinding, Fact } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
 import { patternOfKept } from '../verdict/patterns.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 import { otherLines, type Pattern } from '../verdict/types.ts';
 import type { GrowthKind } from './growth-groups.ts';
 import { beginOf, type GrowthLaw, isMean, isUneven, type Leak } from './growth-leaks.ts';

@@ -30,7 +30,7 @@ import {
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 
 export const levelShift = {
   id: 'level-shift',

@@ -26,7 +26,7 @@ import {
   keepsGraph,
   MIN_ALLOCATIONS,
 } from '../steps/pass-graphs.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 
 export const noGrad = {
   id: 'no-grad',

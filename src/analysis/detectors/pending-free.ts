@@ -7,7 +7,7 @@ import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, found, series, sumBySite } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 
 export const pendingFree = {
   id: 'pending-free',

@@ -19,7 +19,7 @@ import { fatalOom } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, found, series, sumByStack } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 
 export const segmentThrashing = {
   id: 'segment-thrashing',

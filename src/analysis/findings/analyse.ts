@@ -2,7 +2,6 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { sumBy } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
-import { RETRIED_KIND } from '../detectors/oom.ts';
 import { type Judgement, judge } from '../verdict/verdict.ts';
 import { AnalysisInput } from './analysis-input.ts';
 import {
@@ -79,13 +78,13 @@ function isTold({ input }: AnalysisInput, told: readonly Finding[], finding: Fin
 }
 
 /**
- * The verdict's own finding gets the verdict's severity: a detector alone knows fewer bytes. An OOM has one advice, that
- * of the verdict, which knows what filled the memory.
+ * The verdict's own finding gets the verdict's severity: a detector alone knows fewer bytes. The OOM that the verdict
+ * is about has the verdict's advice, which knows what filled the memory then; earlier ones may have had other causes.
  */
 function asJudged(finding: Finding, { verdict, account }: Judgement): Finding {
   const { finding: lead, severity, advice } = verdict;
-  const isFailure = finding.detector === 'oom' && finding.kind !== RETRIED_KIND;
-  if (isFailure && account.moment.why === 'oom' && advice.length > 0)
+  const isJudged = finding.detector === 'oom' && finding.events.last === account.moment.event;
+  if (isJudged && account.moment.why === 'oom' && advice.length > 0)
     return { ...finding, advice: advice.map(({ text }) => text) };
   const isGraver = severity === 'high' || (severity === 'medium' && finding.severity === 'low');
   const isLead = finding.fingerprint === lead && finding.detector === 'growth';

@@ -1,6 +1,6 @@
 /** Explains a pasted out-of-memory message: fully if it has every figure, otherwise as far as its figures allow. */
 import { formatBytes } from '../../base/format.ts';
-import { adviceFor } from '../verdict/remedies.ts';
+import { adviceFor } from '../verdict/remedy-ideas.ts';
 import {
   judgeOom,
   type ListedProcess,

@@ -4,7 +4,7 @@
  */
 import { formatBytes, sentenceCase } from '../../base/format.ts';
 import { NOT_APART, OTHERS, OUTSIDE_IS, OWN_OUTSIDE, othersText } from '../../device/model/card.ts';
-import { adviceFor, type Circumstances } from '../verdict/remedies.ts';
+import { adviceFor, type Circumstances } from '../verdict/remedy-ideas.ts';
 import type { Cause } from '../verdict/types.ts';
 
 export interface OomFigures {

@@ -1,0 +1,215 @@
+/** What each remedy says, by what it is for. */
+import type { Cause, Pattern, RemedyId } from './types.ts';
+
+/** A remedy before it is compared with the missing bytes; 'all' means all bytes of the cause. */
+export interface Idea {
+  readonly id: RemedyId;
+  readonly text: string;
+  readonly saves: number | 'all' | undefined;
+}
+
+export type Texts = { readonly [Id in RemedyId]?: string };
+
+export const ideas = (saves: Idea['saves'], texts: Texts): Idea[] =>
+  Object.entries(texts).map(([id, text]) => ({ id: id as RemedyId, text, saves }));
+/** Each gives back all bytes of the cause. */
+const all = (texts: Texts) => ideas('all', texts);
+/** How much they give back is not known. */
+const some = (texts: Texts) => ideas(undefined, texts);
+
+export const LOWER_PRECISION: Texts = {
+  'lower-precision':
+    "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
+};
+
+export const SPARSE: Texts = {
+  'sparse-gradients':
+    'Make the embedding with sparse=True and train it with SparseAdam or SGD: then only the rows that a batch uses have a gradient.',
+};
+export const ADAPTERS: Texts = {
+  adapters: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
+};
+/** For a process that hit its own limit, not the end of the device. */
+export const RAISE_LIMIT = some({
+  'raise-limit':
+    'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
+});
+export const EXPANDABLE = all({
+  'expandable-segments':
+    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: gaps then close up.',
+});
+export const REPEAT_SIZES = some({
+  'repeat-sizes':
+    'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first. Allocate what lives long before the loop, not between big temporaries.',
+});
+export const ONE_TENSOR = some({
+  'one-tensor':
+    'Do not make this tensor at once: work on it in chunks, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).',
+});
+export const SHARE_MODEL = all({
+  offload:
+    'Keep the second copy on the CPU, or in bf16 without gradients, and move it to the GPU only while it is used.',
+  'share-model':
+    'Use one set of weights for both: adapters that you switch off for the reference model, or its outputs computed once before training.',
+});
+export const OTHERS: Texts = {
+  'free-the-device':
+    'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+};
+export const OUTSIDE_LIMIT = some({
+  'free-the-device':
+    'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
+});
+export const RECORD_MORE = some({
+  'record-more':
+    'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
+});
+const TO_CPU =
+  'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()). On the GPU, a slice keeps its whole tensor: clone() it.';
+const NO_GRAD =
+  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later: model.eval() alone does not stop the graph.';
+
+export const NO_GRAPH = all({ 'no-grad': NO_GRAD });
+export const DETACH = all({
+  detach:
+    'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
+});
+export const SOME_NO_GRAD = all({
+  'no-grad': 'If no gradient is needed there, wrap it in torch.no_grad().',
+});
+
+export const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
+  none: [],
+  kept: all({
+    detach:
+      'Find the list, dictionary, attribute or cache (functools.lru_cache) that holds them, and empty or bound it (deque(maxlen=...)).',
+    'to-cpu': TO_CPU,
+  }),
+  growing: [
+    ...all({
+      'to-cpu':
+        'Move each piece to the CPU as it comes, and join the pieces there once at the end.',
+    }),
+    ...some({
+      'bound-cache':
+        'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
+    }),
+  ],
+  collectives: some({
+    'fewer-groups':
+      'Use fewer process groups: each communicator has buffers of its own, even while it is idle. Share groups that have the same ranks, and end those you no longer need with torch.distributed.destroy_process_group(group).',
+    'smaller-collectives':
+      'Make the buffers of NCCL smaller: NCCL_BUFFSIZE=1048576 (4 MiB is the default), NCCL_MAX_CTAS=8, or NCCL_NVLS_ENABLE=0 with NVLink switches. Collectives may then be slower.',
+  }),
+  'process-rest': some({
+    'lean-process':
+      'Look at what else this process loads: JAX and TensorFlow take most of the GPU unless told otherwise (XLA_PYTHON_CLIENT_PREALLOCATE=false, TF_FORCE_GPU_ALLOW_GROWTH=true), each CUDA graph has memory of its own, and NCCL has buffers for each group.',
+  }),
+  pools: some({
+    'share-pool':
+      'Let graphs that never run at the same time share one pool, the largest captured first: torch.cuda.graph(graph, pool=first.pool()). Copy what a replay returns before the next one.',
+    'repeat-sizes':
+      'Capture fewer shapes: pad to a few lengths or batch sizes, and replay the next larger graph.',
+  }),
+  'pending-free': all({
+    'wait-for-streams':
+      'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again. With FSDP set limit_all_gathers=True.',
+  }),
+};
+
+/** For known patterns, these come in place of those of the cause. */
+export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
+  'evaluation-gathers': all({
+    'to-cpu':
+      'Move the outputs of each batch to the CPU: in transformers set eval_accumulation_steps, elsewhere outputs.append(output.cpu()).',
+    'one-tensor':
+      'Keep less of each output: preprocess_logits_for_metrics (argmax in place of all logits), or update the metric batch by batch.',
+  }),
+  'state-not-detached': all({
+    detach:
+      "Detach the state before the next step, hidden = hidden.detach(): each step's backward now runs through all steps before it. item() on the loss does not help.",
+  }),
+  'kept-exceptions': all({
+    'clear-exceptions':
+      'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
+  }),
+  'retained-graph': all({
+    detach:
+      'Keep numbers, not tensors with their graph (total += loss.item()), and call backward() without retain_graph=True: it keeps what backward would free.',
+  }),
+  'kept-numbers': all({
+    detach: 'Keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',
+  }),
+  'kept-copies': all({
+    detach:
+      'Keep the last or best copy only, or save it to disk with torch.save: each copy of a model or of its state takes as much as the first.',
+    'to-cpu':
+      'Or copy to the CPU: {name: tensor.cpu() for name, tensor in model.state_dict().items()}.',
+  }),
+  'kept-by-hook': all({
+    'remove-hook':
+      'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
+    'to-cpu': TO_CPU,
+  }),
+  'kept-gradients': all({
+    'remove-hook':
+      'Look for what sees gradients: register_full_backward_hook, tensor.register_hook, retain_grad(), lists of p.grad. Keep numbers (grad.norm().item()), and remove the hook when it has seen enough.',
+    'to-cpu': TO_CPU,
+  }),
+  'optimizer-history': all({
+    'reuse-optimizer':
+      'Keep a shorter history: torch.optim.LBFGS(history_size=10) instead of 100, the default. Each iteration of it takes two copies of the gradients.',
+  }),
+  'kept-optimizers': all({
+    'reuse-optimizer':
+      'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',
+  }),
+  'unbounded-cache': all({
+    'bound-cache':
+      'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
+  }),
+  'logits-in-loss': some({
+    'chunked-loss':
+      'Compute the loss in chunks of tokens, or use a fused cross-entropy that never holds the logits of the whole batch (Liger Kernel, torchtune).',
+    'batch-size': 'Halve the batch or the sequence length: this one request halves with it.',
+  }),
+  'whole-graph': some({
+    sampling:
+      'Train on sampled neighborhoods (torch_geometric.loader.NeighborLoader, ClusterLoader) in place of the whole graph at once.',
+  }),
+  'larger-batch': some({
+    'check-batch':
+      'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
+  }),
+  'evaluation-without-no-grad': NO_GRAPH,
+  'resident-data': [
+    ...all({
+      'to-cpu':
+        'Keep the data in CPU memory and move each batch to the GPU: batch.to(device, non_blocking=True) from pinned memory. Parts that read the same file, such as those for training and validation, may share it.',
+    }),
+    ...some({
+      'lower-precision':
+        'Store it in a smaller type (int32 or uint8 in place of int64, bfloat16), or sparse if most of it is zero.',
+    }),
+  ],
+  'line-scratch': all({
+    'one-tensor':
+      'Compute it in chunks of rows, or without tensors of all pairs: torch.cdist or a matrix product in place of (a[:, None] - b[None]) ** 2.',
+  }),
+  'larger-part': some({
+    'batch-size':
+      'Use a smaller batch there: without a backward pass, results do not depend on it.',
+  }),
+  'waiting-graphs': all({
+    'backward-each':
+      'Call backward() after each forward pass, with the loss divided by their number: gradients add up, and one graph at a time is there.',
+  }),
+  'stepped-up': some({
+    'check-batch':
+      'Print the shapes that reach this line before and after the step: a larger batch, a longer sequence, more tokens for one expert.',
+  }),
+  'segments-retaken': some({
+    'repeat-sizes':
+      'Make sizes repeat, so that cached segments can serve the next request, and leave out torch.cuda.empty_cache() if the loop calls it.',
+  }),
+};
