@@ -182,12 +182,14 @@ function withoutOom(known: Case): Diagnosis {
     (PILES.includes(cause) ? 4 : 0) + (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
-  const advice =
-    kept.find((one) => lowersPeak(known, one)) ??
-    waitingGraphs(known) ??
-    idleCopies(known) ??
-    peakMaker(known);
-  const [first = small ?? advice] = candidates;
+  const advice = [
+    kept.find((one) => lowersPeak(known, one)),
+    waitingGraphs(known),
+    idleCopies(known),
+    peakMaker(known),
+  ].flatMap((one) => one ?? []);
+  const [most] = advice.sort((a, b) => savedOf(b) - savedOf(a));
+  const [first = small ?? most] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
 
@@ -259,15 +261,20 @@ export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 
 function waitingGraphs({ context, account }: Case): Diagnosis | undefined {
   const waiting = waitingPasses(context, account);
   if (waiting === undefined) return undefined;
-  const { bytes, call } = waiting;
+  const { bytes, call, savedBytes } = waiting;
   const lines = call === undefined ? [] : [call];
   const does = DOES['called by'];
   return {
     ...plain('activations', bytes, lines, does),
     pattern: 'waiting-graphs',
     severity: 'low',
+    lowersPeakBytes: savedBytes,
   };
 }
+
+/** At the peak. */
+const savedOf = ({ bytes, finding, lowersPeakBytes = finding?.lowersPeakBytes }: Diagnosis) =>
+  lowersPeakBytes ?? bytes;
 
 /** Graphs that are dropped one by one set the peak: no fault while one of them fits, but worth mentioning. */
 const lowersPeak = ({ context }: Case, { finding }: Diagnosis): boolean =>

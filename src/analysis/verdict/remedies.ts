@@ -2,6 +2,7 @@
  * What would help, and how much: each remedy saves bytes of certain account entries. At an OOM it also says whether the
  * request would then have fit; remedies that are enough come before those that are not.
  */
+import { upperBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
@@ -56,21 +57,14 @@ const isOfBatch = ({ context, account, failure }: Case): boolean =>
   failure !== undefined &&
   !context.classifier.isOptimizer(context.input.trace.events.stack[account.moment.event]);
 
-/** The same line had just made a tensor of exactly half the size. */
+/** What was made just before, by the same line, is exactly half as large. */
 function isWidened({ context, account, failure }: Case): boolean {
-  const { requestedBytes, stack } = context.input.replay.allocations;
+  const { start, requestedBytes, stack } = context.input.replay.allocations;
   const { stacks, trace } = context.input;
+  const last = upperBound(start, account.moment.event) - 1;
   const line = stacks.topUserFrame(trace.events.stack[account.moment.event]);
-  const ids = account.entries.flatMap(({ allocations }) => allocations);
-  return (
-    failure !== undefined &&
-    line !== undefined &&
-    ids.some(
-      (id) =>
-        2 * requestedBytes[id] === failure.requestedBytes &&
-        stacks.topUserFrame(stack[id]) === line,
-    )
-  );
+  const isSameLine = line !== undefined && stacks.topUserFrame(stack[last]) === line;
+  return isSameLine && 2 * requestedBytes[last] === failure?.requestedBytes;
 }
 
 /** Gradients that autograd's node of an embedding made. */
