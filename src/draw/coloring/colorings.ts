@@ -21,7 +21,7 @@ import {
 } from './first-colorings.ts';
 import { siteLabels } from './site-labels.ts';
 
-/** @param classCount available colors: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
+/** @param classCount available colors: 240 by stack, 9 by size, 14 for all others (see palette.ts) */
 export const makeColoring = (context: DeviceModel, colorBy: ColorBy, classCount: number) =>
   WAYS[colorBy].make(context, classCount);
 

@@ -146,16 +146,21 @@ describe('classes by stack', () => {
     expect(classes[2]).not.toBe(classes[3]);
   });
 
-  test('spread over the whole palette', () => {
-    const { snapshot, rows } = snapshotOf(Array.from({ length: 400 }, (_, i) => [`f a.py ${i}`]));
-    const classes = classesByStack(allocationsOf(rows.map((stack) => ({ stack }))), snapshot, 23);
-    const counts = new Array<number>(23).fill(0);
-    for (const found of classes) counts[found]++;
-    expect(counts.slice(0, FIRST_STACK_CLASS)).toEqual([0, 0, 0]);
-    for (const count of counts.slice(FIRST_STACK_CLASS)) {
-      expect(count).toBeGreaterThan(5);
-      expect(count).toBeLessThan(45);
-    }
+  test('belong to one site each, as long as they last; then the lightest share some', () => {
+    const classesOf = (sites: number) => {
+      const texts = Array.from({ length: sites }, (_, i) => [`f a.py ${i}`]);
+      const { snapshot, rows } = snapshotOf(texts);
+      const lives = rows.map((stack, i) => ({ stack, sizeBytes: 512 * (sites - i) }));
+      return classesByStack(allocationsOf(lives), snapshot, 23);
+    };
+    const enough = classesOf(20);
+    expect([...enough].sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => 3 + i));
+    const tooFew = classesOf(400);
+    expect(new Set(tooFew.subarray(0, 18)).size).toBe(18);
+    const shared = tooFew.subarray(18);
+    expect(new Set(shared)).toEqual(new Set([21, 22]));
+    expect(shared.filter((one) => one === 21).length).toBeGreaterThan(100);
+    expect(shared.filter((one) => one === 22).length).toBeGreaterThan(100);
   });
 
   test('need space for the absences', () => {

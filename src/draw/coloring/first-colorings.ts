@@ -76,6 +76,8 @@ export const CLASS_BEFORE_RECORDING = 0;
 export const CLASS_NO_CONTEXT = 1;
 /** By stack: context was recorded, but the thread had no Python stack. */
 export const CLASS_NO_PYTHON_STACK = 2;
+/** By stack: this share of the classes is for the sites with the fewest bytes, which share them if there are too many. */
+const SHARED_CLASSES = 0.1;
 /** By size: the smallest class starts at 512 bytes, 2^9; the scale ends at 64 GiB, 2^36. */
 const SMALLEST_LOG2 = 9;
 const LARGEST_LOG2 = 36;
@@ -84,7 +86,8 @@ const LARGEST_LOG2 = 36;
  * By call site of each stack: a hash of its frames' names, files and lines, callers included. If a site has Python
  * frames, only those count, so equal code keeps its color whether or not C++ was recorded and whichever path through
  * the dispatcher it took. In C++-only stacks plumbing is ignored, unless there is nothing else. If two sites collide,
- * the one with fewer bytes takes the next free class, so with enough classes each site has its own.
+ * the one with fewer bytes takes the next free class, so with enough classes each site has its own; without, the
+ * lightest share some.
  * @throws RangeError unless classCount is 4 to 253
  */
 export function classesByStack(
@@ -173,8 +176,8 @@ export function sizeEdge(sizeClass: number, classCount: number): number {
 }
 
 /**
- * Class of each site, by its stack, out of `count` classes. Heaviest first, so that only small sites share one. Equal
- * code has one class, even in several rows.
+ * Class of each site, by its stack, out of `count` classes. Heaviest first: these never share theirs, not even with a
+ * small site, because the legend names them. Equal code has one class, even in several rows.
  */
 function classesOfSites(
   siteOf: Int32Array,
@@ -190,10 +193,12 @@ function classesOfSites(
   }
   const classOfHash = new Map<number, number>();
   const isTaken = new Uint8Array(count);
+  const alone = Math.ceil(count * (1 - SHARED_CLASSES));
   const heaviest = [...bytesOf].sort(([a, bytesA], [b, bytesB]) => bytesB - bytesA || a - b);
   for (const [hash] of heaviest) {
-    let at = hash % count;
-    if (classOfHash.size < count) while (isTaken[at] === 1) at = (at + 1) % count;
+    const [from, to] = classOfHash.size < alone ? [0, alone] : [alone, count];
+    let at = from + (hash % (to - from));
+    if (classOfHash.size < to) while (isTaken[at] === 1) at = at + 1 < to ? at + 1 : from;
     isTaken[at] = 1;
     classOfHash.set(hash, FIRST_STACK_CLASS + at);
   }

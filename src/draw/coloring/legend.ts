@@ -115,8 +115,9 @@ function stackEntries(
   const { first, rowOf } = context.callSites();
   const heaviest = [...sites].sort(([, a], [, b]) => b.bytes - a.bytes);
   const swatches = heaviest.map(([site]) => classOf[first[rowOf(site)]]);
-  // If sites share a class, the heaviest of them is named.
-  const isNamed = (at: number) => at < NAMED_STACKS && swatches.indexOf(swatches[at]) === at;
+  // Sites that share a class have one color, so that none of them is named.
+  const isAlone = (swatch: number) => swatches.indexOf(swatch) === swatches.lastIndexOf(swatch);
+  const isNamed = (at: number) => at < NAMED_STACKS && isAlone(swatches[at]);
   const named = heaviest.flatMap(([site], at) => (isNamed(at) ? [site] : []));
   const labels = siteLabels(context, named);
   const entries: LegendEntry[] = [];
@@ -127,7 +128,8 @@ function stackEntries(
   }
   if (others.length === 0) return entries;
   const label = plural(others.length, 'other call site');
-  const about = 'Too small here to get a color of its own.';
+  const about =
+    'Too small here to get a color of its own: they share the colors that no other entry has.';
   const bytes = sumBy(others, (sum) => sum.bytes);
   const count = sumBy(others, (sum) => sum.count);
   return [...entries, { label, about, term: undefined, swatch: 'several', bytes, count }];

@@ -3,13 +3,14 @@ import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures
 import { contextsOf } from '../../testing/contexts.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
 import { makeColoring } from './colorings.ts';
-import { legendAt } from './legend.ts';
+import { type LegendEntry, legendAt } from './legend.ts';
 import {
   colorOfClass,
   FIRST_STACK_CLASS,
   namedSites,
   readSiteColors,
   STACK_CLASSES,
+  siteColorReader,
   siteColorsInView,
 } from './site-colors.ts';
 
@@ -43,6 +44,23 @@ describe('colors of the sites in view', () => {
     expect(new Set(after.values()).size).toBe(3);
   });
 
+  test('that are named belong to no other site', () => {
+    const given = siteColorsInView([b, c], '', COLORS);
+    const colorOf = siteColorReader(given, COLORS);
+    expect([colorOf(b), colorOf(c)]).toEqual([0, 1]);
+    const others = Array.from({ length: STACK_CLASSES }, (_, at) => FIRST_STACK_CLASS + at);
+    const unnamed = others.filter((one) => one !== b && one !== c).map(colorOf);
+    expect(new Set(unnamed)).toEqual(new Set([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]));
+  });
+
+  test('do not change when a site gets its name', () => {
+    const before = siteColorsInView([b, c], '', COLORS);
+    const color = siteColorReader(before, COLORS)(a);
+    expect(color).not.toBe(0);
+    const after = siteColorsInView([a, b, c], before, COLORS);
+    expect(siteColorReader(after, COLORS)(a)).toBe(color);
+  });
+
   test('stay the same when nothing changes', () => {
     const before = siteColorsInView([b, a, c], '', COLORS);
     expect(siteColorsInView([b, a, c], before, COLORS)).toBe(before);
@@ -66,6 +84,42 @@ test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
         before = siteColorsInView(named, before, COLORS);
         expect(new Set(colorsOf(before)).size).toBe(named.length);
         expect(colorsOf(before).every((color) => color >= 0 && color < COLORS)).toBe(true);
+      }
+    }
+  },
+);
+
+test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
+  '%s: what is drawn in a color is as large as the entry of that color',
+  (name) => {
+    for (const context of contextsOf(loadCapture(name))) {
+      const { length, timeUs } = context.trace.events;
+      const index = new TimelineIndex(context.replay, length, timeUs);
+      const coloring = makeColoring(context, 'stack', STACK_CLASSES);
+      const peak = context.replay.peaks.activeBytes.event;
+      let before = '';
+      for (const event of [Math.floor(length / 10), peak, Math.floor(length / 2), length - 1]) {
+        const legend = legendAt(context, index, 'stack', coloring, event);
+        before = siteColorsInView(namedSites(legend), before, COLORS);
+        const colorOf = siteColorReader(before, COLORS);
+        const isNamed = new Set(namedSites(legend).map(colorOf));
+        const colorText = (swatch: LegendEntry['swatch']) => {
+          if (typeof swatch === 'string') return swatch;
+          if (swatch < FIRST_STACK_CLASS) return `absence ${swatch}`;
+          return isNamed.has(colorOf(swatch)) ? `color ${colorOf(swatch)}` : 'several';
+        };
+        const drawn = new Map<string, number>();
+        const { length: ids, start, end, freeRequested, sizeBytes } = context.replay.allocations;
+        for (let id = 0; id < ids; id++) {
+          if (start[id] > event || end[id] <= event) continue;
+          const isPending = freeRequested[id] <= event;
+          const color = colorText(isPending ? 'pending' : coloring.classOf[id]);
+          drawn.set(color, (drawn.get(color) ?? 0) + sizeBytes[id]);
+        }
+        const listed = legend.entries.map(
+          ({ swatch, bytes }) => [colorText(swatch), bytes] as const,
+        );
+        expect(drawn).toEqual(new Map(listed.filter(([, bytes]) => bytes > 0)));
       }
     }
   },

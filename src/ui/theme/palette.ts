@@ -8,11 +8,11 @@ import type { CounterName } from '../../allocator/replay/types.ts';
 import { LruCache } from '../../base/collections.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import {
-  colorOfClass,
+  colorsLeft,
   FIRST_STACK_CLASS,
-  readSiteColors,
   type SiteColors,
   STACK_CLASSES,
+  siteColorReader,
 } from '../../draw/coloring/site-colors.ts';
 import type { ColorBy, Palette } from '../../draw/timeline/types.ts';
 
@@ -91,12 +91,15 @@ export function classColors(
 }
 
 function sitesOf(stacks: readonly string[], siteColors: SiteColors): string[] {
-  const given = readSiteColors(siteColors);
+  const colorOf = siteColorReader(siteColors, stacks.length);
   return Array.from({ length: STACK_CLASSES - FIRST_STACK_CLASS }, (_, at) => {
-    const siteClass = FIRST_STACK_CLASS + at;
-    return stacks[given.get(siteClass) ?? colorOfClass(siteClass, stacks.length)] ?? '';
+    return stacks[colorOf(FIRST_STACK_CLASS + at)] ?? '';
   });
 }
+
+/** CSS colors of the call sites that the legend does not name. */
+export const otherSiteColors = (theme: ThemeName, siteColors: SiteColors): readonly string[] =>
+  colorsLeft(siteColors, SITE_COLORS).map((color) => COLORS[theme].stacks[color] ?? '');
 
 export const plotColors = (theme: ThemeName) => COLORS[theme];
 

@@ -20,7 +20,13 @@ import { useKeys } from '../../shared/browser.ts';
 import { LineLabel } from '../../shared/code-place.tsx';
 import { useDevice } from '../../shared/services.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
-import { classColors, plotColors, SITE_COLORS, type ThemeName } from '../../theme/palette.ts';
+import {
+  classColors,
+  otherSiteColors,
+  plotColors,
+  SITE_COLORS,
+  type ThemeName,
+} from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { shortLabels } from './short-labels.ts';
 
@@ -157,9 +163,8 @@ function swatchColors(
   { colorBy, siteColors }: ShownLegend,
   { swatch }: LegendEntry,
 ): readonly string[] {
-  const { pending, stacks } = plotColors(theme);
-  if (swatch === 'pending') return [pending];
-  if (swatch === 'several') return stacks.slice(0, 4);
+  if (swatch === 'pending') return [plotColors(theme).pending];
+  if (swatch === 'several') return otherSiteColors(theme, siteColors).slice(0, 4);
   return classColors(theme, colorBy, siteColors).slice(swatch, swatch + 1);
 }
 
