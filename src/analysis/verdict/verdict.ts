@@ -175,6 +175,8 @@ function savedOf(
   needBytes: number | undefined,
 ): number {
   if (failure === undefined && lowersPeakBytes !== undefined) return lowersPeakBytes;
+  // The calls that failed before had a peak of their own, which is not this request's.
+  if (pattern === 'kept-exceptions') return bytes;
   if (pattern === 'waiting-graphs') return waitingPasses(context, account)?.savedBytes ?? bytes;
   if (needBytes === undefined) return bytes;
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);

@@ -112,25 +112,16 @@ export class StackReader {
 
   /** Whether both are in one forward of a module, `later` in a line of it further down. */
   readonly isFurtherOn = (later: StackIndex, stack: StackIndex): boolean => {
-    const { frame, parent } = this.#snapshot.stacks;
     const { frames } = this.#snapshot;
-    /** By row of `stack`: the row that it called. */
-    const called = new Map<StackIndex, StackIndex>();
-    for (let row = stack; row > EMPTY_STACK; row = parent[row]) called.set(parent[row], row);
-    for (let row = later; row > EMPTY_STACK; row = parent[row]) {
-      const other = called.get(parent[row]);
-      if (other === undefined) continue;
-      // The innermost call that both are in.
-      const [own, before] = [frame[row], frame[other]];
-      const isForward =
-        parent[row] > EMPTY_STACK && this.frame(frame[parent[row]]).name === '_call_impl';
-      return (
-        isForward &&
-        frames.name[own] === frames.name[before] &&
-        frames.line[own] > frames.line[before]
-      );
-    }
-    return false;
+    const [own, other] = [later, stack].map((of) =>
+      [...this.frames(of)].filter((frame) => this.isPython(frame)).reverse(),
+    );
+    // The innermost call that both are in.
+    const at = own.findIndex((frame, i) => frame !== other[i]);
+    const [line, before] = [own[at], other[at]];
+    if (at < 1 || before === undefined || this.frame(own[at - 1]).name !== '_call_impl')
+      return false;
+    return frames.name[line] === frames.name[before] && frames.line[line] > frames.line[before];
   };
 
   #findSites(): Int32Array {
