@@ -4,10 +4,12 @@
  */
 import { upperBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
+import { formatBytes } from '../../base/format.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
 import { ideasFor, MAX_REMEDIES } from './remedy-ideas.ts';
 import type { Remedy } from './types.ts';
+import { modelNeed } from './unfinished.ts';
 
 /** A setting that saves less than this share of what the gaps seem to promise is not the first thing to try. */
 const WORTHWHILE_SHARE = 0.25;
@@ -29,7 +31,8 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     isWidened: isWidened(known),
     embeddingBytes: embeddingBytes(known),
     requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
-  }).map(({ id, text, saves }): Remedy => {
+  }).map(({ id, text: idea, saves }): Remedy => {
+    const text = id === 'raise-limit' ? `${idea}${howFar(known)}` : idea;
     // The gaps only promise what a setting would save; the simulation says what it does.
     if (id === 'expandable-segments' && setting !== undefined) {
       const isEnough = judged && !soFar ? setting.result.ooms.length === 0 : undefined;
@@ -50,6 +53,17 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     .filter(({ savesBytes, isEnough }) => savesBytes !== 0 || isEnough === true)
     .sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)))
     .slice(0, MAX_REMEDIES);
+}
+
+/** ' At most 3.12 GiB more serves this request.' In an optimizer's first step, all that is known of what follows. */
+function howFar({ context, account, failure }: Case): string {
+  if (failure === undefined || failure.judged.missingBytes === 0) return '';
+  const { judged, unfinished } = failure;
+  const need = unfinished && modelNeed(context, unfinished, account);
+  if (need !== undefined && need > account.allocatedBytes)
+    return ` The model needs about ${formatBytes(need)} in all.`;
+  const most = judged.isMissingAtMost ? 'At most ' : '';
+  return ` ${most}${formatBytes(judged.missingBytes)} more serves this request.`;
 }
 
 /** What the optimizer requests does not shrink with the batch. */
