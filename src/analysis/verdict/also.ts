@@ -1,5 +1,5 @@
 /** The sentences of a verdict beside its first one: the failed request, limits, the rest of the card, what can't be known. */
-import { sumBy } from '../../base/collections.ts';
+import { groupBy, sumBy } from '../../base/collections.ts';
 import {
   formatBytes,
   formatCount,
@@ -39,6 +39,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
       ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
       : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
+    ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
     ...emptyText(known, diagnosis),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
@@ -83,6 +84,19 @@ function firstStepText({ context, account: { moment, allocatedBytes } }: Case): 
   if (bytes > LATER_SHARE * allocatedBytes) return [];
   return [
     `Only the first ${turnOf(context)} needed that much: after it, at most ${formatBytes(bytes)} was in use.`,
+  ];
+}
+
+/** '3 of its tensors have 892.64 MiB each: …' Each part of a data set may have read the whole file. */
+function alikeText({ context }: Case, { tensors = [], bytes }: Diagnosis): string[] {
+  const { sizeBytes } = context.input.replay.allocations;
+  const bySize = groupBy(tensors, (id) => sizeBytes[id]);
+  const [[size, same] = [0, []]] = [...bySize].sort(
+    ([a, x], [b, y]) => b * y.length - a * x.length,
+  );
+  if (same.length < 2 || size * same.length < bytes / 2) return [];
+  return [
+    `${formatCount(same.length)} of its tensors have ${formatBytes(size)} each: if they hold the same, one would do.`,
   ];
 }
 

@@ -46,11 +46,14 @@ function trained({ data = 0, batch = MIB, scratch = MIB, test = MIB }: Parts): P
 const verdictOf = async (parts: Parts) => (await analyse(trained(parts).context())).verdict;
 
 it('data that stays, by all lines that put it there', async () => {
-  const { text, tone, lines, advice } = await verdictOf({ data: 4 * GIB });
+  const { text, tone, lines, also, advice } = await verdictOf({ data: 4 * GIB });
   expect(text).toBe(
     'No out-of-memory error, but train.py:5 (__init__) and train.py:6 (__init__) put data on the GPU that stays there: 4.00 GiB of the 4.25 GiB in use at the peak.',
   );
   expect([tone, lines[0].line]).toEqual(['calm', 5]);
+  expect(also).toContain(
+    '2 of its tensors have 2.00 GiB each: if they hold the same, one would do.',
+  );
   expect(advice[0]).toMatchObject({ id: 'to-cpu', savesBytes: 4 * GIB });
 });
 

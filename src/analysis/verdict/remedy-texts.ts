@@ -185,7 +185,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   'resident-data': [
     ...all({
       'to-cpu':
-        'Keep the data in CPU memory and move each batch to the GPU: batch.to(device, non_blocking=True) from pinned memory. Parts that read the same file, such as those for training and validation, may share it.',
+        'Keep the data in CPU memory and move each batch to the GPU: batch.to(device, non_blocking=True) from pinned memory.',
     }),
     ...some({
       'lower-precision':
