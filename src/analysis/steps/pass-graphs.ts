@@ -135,7 +135,12 @@ const isUsedInBackward = (run: ForwardRun): boolean =>
   run.ownBackward !== undefined && !isMostlyUnused(run);
 
 export const isUnusedGraph = (context: AnalysisInput, run: ForwardRun): boolean =>
-  keepsGraph(context, run) && !run.isCutOff && isMostlyUnused(run);
+  keepsGraph(context, run) && !run.isCutOff && isMostlyUnused(run) && !isUsedInPart(context, run);
+
+/** Its backward came: what that did not use is of a model inside the model, such as a teacher. */
+const isUsedInPart = ({ classification }: AnalysisInput, { ownBackward, kept }: ForwardRun) =>
+  ownBackward !== undefined && kept.some((id) => USED.has(classification.evidenceOf[id]));
+const USED: ReadonlySet<Evidence> = new Set([Evidence.FreedInBackward, Evidence.LiveUntilBackward]);
 
 export const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
   unusedBytes > (keptBytes - lateBytes) / 2;

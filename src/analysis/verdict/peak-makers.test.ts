@@ -9,6 +9,8 @@ const LOADED = [at(5, '__init__'), at(90)];
 const LOADED_TOO = [at(6, '__init__'), at(90)];
 const KNN = [at(23, 'knn'), ...forwardAt(10)];
 
+const TEACHER = [...forwardAt(30).slice(0, -1), at(30, 'forward'), ...forwardAt(10).slice(1)];
+
 interface Parts {
   /** Made before the first step, by lines 5 and 6. */
   readonly data?: number;
@@ -16,22 +18,34 @@ interface Parts {
   readonly batch?: number;
   /** Freed within each forward pass. */
   readonly scratch?: number;
+  /** Made by a teacher that line 30 calls in the model's forward, twenty tensors which are freed as that returns. */
+  readonly teacher?: number;
   /** Freed within the only pass that line 40 calls. */
   readonly test?: number;
 }
 
-function trained({ data = 0, batch = MIB, scratch = MIB, test = MIB }: Parts): Program {
+function trained({
+  data = 0,
+  batch = MIB,
+  scratch = MIB,
+  teacher = 0,
+  test = MIB,
+}: Parts): Program {
   const program = new Program();
   for (let i = 0; i < 8; i++) program.alloc(8 * MIB, movedAt(3));
   if (data > 0) program.alloc(data / 2, LOADED);
   if (data > 0) program.alloc(data / 2, LOADED_TOO);
   for (let step = 0; step < 8; step++) {
     const input = program.alloc(batch, [at(8)]);
+    const taught = Array.from({ length: teacher > 0 ? 20 : 0 }, () =>
+      program.alloc(teacher / 20, TEACHER),
+    );
     const graph = Array.from({ length: 8 }, () => {
       const kept = program.alloc(8 * MIB, forwardAt(10));
       program.free(program.alloc(scratch, KNN));
       return kept;
     });
+    program.free(...taught);
     const gradients = graph.map(() => program.alloc(8 * MIB, BACKWARD));
     program.free(...graph, input);
     if (step === 0) for (const _ of graph) program.alloc(8 * MIB, adamAt(12));
@@ -69,6 +83,14 @@ it("one line's scratch tensors", async () => {
   });
   // Without it the backward pass sets the peak.
   expect(advice[0].savesBytes).toBeLessThan(2 * GIB);
+});
+
+it("a teacher's graph that no backward uses, by the line that calls it", async () => {
+  const { pattern, bytes, lines, advice } = await verdictOf({ teacher: 2.5 * GIB });
+  expect({ pattern, bytes, line: lines[0].line }).toEqual({
+    ...{ pattern: 'evaluation-without-no-grad', bytes: 2.5 * GIB, line: 30 },
+  });
+  expect(advice[0].id).toBe('no-grad');
 });
 
 it('a part of the program that needs far more than the rest', async () => {

@@ -31,7 +31,12 @@ const MIN_SCRATCH_BYTES = 2 ** 30;
 export function peakMaker(known: Case): Diagnosis | undefined {
   const { context, account, failure } = known;
   if (failure !== undefined || account.moment.why !== 'peak') return undefined;
-  return residentData(known) ?? lineScratch(context, account) ?? largerPart(context, account);
+  return (
+    residentData(known) ??
+    lineScratch(context, account) ??
+    innerGraph(context, account) ??
+    largerPart(context, account)
+  );
 }
 
 /** Passes or steps that a tensor must have been there for: a batch is for one. */
@@ -68,6 +73,32 @@ function lineScratch(context: AnalysisInput, account: Account): Diagnosis | unde
     ),
     minBytes: Math.max(MIN_SCRATCH_BYTES, SCRATCH_SHARE * account.allocatedBytes),
   });
+}
+
+/** A single layer's tensors are no graph. */
+const MIN_OF_GRAPH = 16;
+
+/**
+ * A model inside the model that keeps a graph although nothing is trained through it: a teacher whose output is detached.
+ * Its tensors are freed before any backward, so they are temporaries, but many are still there long after its call.
+ */
+function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undefined {
+  const { replay, stacks, trace } = context.input;
+  const { stack } = replay.allocations;
+  if (!context.isTraining) return undefined;
+  const now = new Set(stacks.frames(trace.events.stack[account.moment.event]));
+  const isOver = memoized((own: StackIndex) => {
+    const line = stacks.topUserFrame(own);
+    return line !== undefined && !now.has(line) && callsModule(context, own);
+  });
+  const found = ofLine(context, account, {
+    ...{ cause: 'temporaries', pattern: 'evaluation-without-no-grad' },
+    ids: account.entries.flatMap(({ kind, allocations }) =>
+      kind === 'temporaries' ? allocations.filter((id) => isOver(stack[id])) : [],
+    ),
+    minBytes: Math.max(MIN_SCRATCH_BYTES, REST_SHARE * account.allocatedBytes),
+  });
+  return (found?.tensors?.length ?? 0) < MIN_OF_GRAPH ? undefined : found;
 }
 
 /** Whether the innermost user line on a stack calls a module. */

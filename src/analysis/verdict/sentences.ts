@@ -160,7 +160,7 @@ function clauseOf(figures: Figures): string {
       if (diagnosis.entry !== undefined)
         return `${passes} keep their activations for a backward pass that never comes: ${share}${more}.${need}`;
       return isOnlyAdvice(diagnosis)
-        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
+        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.lowersPeakBytes ?? diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
         : `${passes} keep ${known.failure === undefined ? 'up to ' : ''}${size} of activations for a backward pass that never comes${held}.${restText(figures)}`;
     case 'kept-exceptions':
       return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
