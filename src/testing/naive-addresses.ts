@@ -40,7 +40,8 @@ export function naiveMemory(
   const blocks: Piece[] = [];
   for (let id = 0; id < allocations.length; id++) {
     if (allocations.start[id] > state || allocations.end[id] <= state) continue;
-    const label = allocations.freeRequested[id] <= state ? 'pending' : `${classOf[id]}`;
+    const isStep = allocations.end[id] - allocations.freeRequested[id] === 1;
+    const label = allocations.freeRequested[id] <= state && !isStep ? 'pending' : `${classOf[id]}`;
     blocks.push(pieceOf(allocations, id, offsetOf, label));
   }
   const reserved: Piece[] = [];

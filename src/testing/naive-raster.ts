@@ -42,7 +42,8 @@ export function naiveBands(replay: Replay, state: number, classOf: Uint8Array): 
   let bottom = 0;
   for (let id = 0; id < length; id++) {
     if (start[id] > state || end[id] <= state) continue;
-    const label = freeRequested[id] <= state ? NAIVE_PENDING : `${classOf[id]}`;
+    const isStep = end[id] - freeRequested[id] === 1;
+    const label = freeRequested[id] <= state && !isStep ? NAIVE_PENDING : `${classOf[id]}`;
     bands.push({ bottom, top: bottom + sizeBytes[id], label });
     bottom += sizeBytes[id];
   }

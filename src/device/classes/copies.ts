@@ -7,7 +7,12 @@
  */
 import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
 import { addTo, countOne, groupBy, sumBy } from '../../base/collections.ts';
-import { EMPTY_STACK, type StackIndex, type StackTable } from '../../format/snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type FrameTable,
+  type StackIndex,
+  type StackTable,
+} from '../../format/snapshot/tables.ts';
 
 /**
  * Tensors below this share of the trained bytes (of all bytes if none are trained) are ignored: averaged weights may
@@ -29,6 +34,7 @@ export interface WeightSets {
   readonly gradients: ReadonlyMap<number, number>;
   /** Made by copy.deepcopy. */
   readonly isDeepCopy: (id: AllocationIndex) => boolean;
+  readonly frames: Pick<FrameTable, 'name' | 'filename' | 'line'>;
 }
 
 /** The search for the trained set goes in this order. */
@@ -63,7 +69,9 @@ export function modelCopies(
     const apart = disjoint([...family, ...again]).filter(({ ids }) => !copies.has(ids[0]));
     const members = successorsJoined(apart, table);
     if (members.length < 2) continue;
-    members.sort((a, b) => a.origin - b.origin || a.ids[0] - b.ids[0]);
+    const builtFirst = ([a]: readonly AllocationIndex[], [b]: readonly AllocationIndex[]) =>
+      orderByLine(a, b, table, stacks, weights.frames) || a - b;
+    members.sort((a, b) => a.origin - b.origin || builtFirst(a.ids, b.ids));
     const isMost = sumBy(apart, ({ bytes }) => bytes) >= total * UNTRAINED_SHARE;
     const originals = trainedAmong(members, weights.gradients, isMost);
     members.slice(originals).forEach(({ ids }, at) => {
@@ -103,6 +111,35 @@ function tensorSets(
     sets.push({ ids, counts, tensors: counted.length, bytes, origin: Math.min(...origins) });
   }
   return sets;
+}
+
+/**
+ * Below 0 if `a` was made by an earlier line of one function than `b`. Only from before the trace, where allocations are
+ * in order of addresses; 0 for others.
+ *
+ *     agent.py:25 (__init__)  self.online_net = DQN(...).to(device)   the model
+ *     agent.py:40 (__init__)  self.target_net = DQN(...).to(device)   its copy
+ */
+function orderByLine(
+  a: AllocationIndex,
+  b: AllocationIndex,
+  { start, stack }: Table,
+  stacks: StackTable,
+  { name, filename, line }: WeightSets['frames'],
+): number {
+  if (start[a] >= 0 || start[b] >= 0) return 0;
+  const [rowsOfA, rowsOfB] = [a, b].map((id) => outermostFirst(stack[id], stacks));
+  const at = rowsOfA.findIndex((row, depth) => row !== rowsOfB[depth]);
+  if (at < 0 || at >= rowsOfB.length) return 0;
+  const [one, other] = [stacks.frame[rowsOfA[at]], stacks.frame[rowsOfB[at]]];
+  const isOneFunction = name[one] === name[other] && filename[one] === filename[other];
+  return isOneFunction ? line[one] - line[other] : 0;
+}
+
+function outermostFirst(stack: StackIndex, { parent }: StackTable): readonly StackIndex[] {
+  const rows: StackIndex[] = [];
+  for (let row = stack; row > EMPTY_STACK; row = parent[row]) rows.unshift(row);
+  return rows;
 }
 
 /** Of sets that share tensors (a caller's and its callee's), keeps the largest. */

@@ -132,6 +132,7 @@ export class Hindsight {
       candidates: [...this.#early, ...keptOnce],
       gradients: this.#gradients,
       isDeepCopy: (id) => this.#isDeepCopy(id),
+      frames: this.#source.snapshot.frames,
     });
   }
 

@@ -94,6 +94,16 @@ describe('an allocation', () => {
       undefined,
     );
   });
+
+  test('waits under the pointer only if it cannot be used again in the next event', () => {
+    const free = (action: string) => ({ ...alloc, action });
+    const range = { ids: [0], totalBytes: 1024, main: 0, mainBottomBytes: 0 };
+    const step = contextOf(traceOf(alloc, free('free_requested'), free('free_completed')));
+    expect(describeHit(step, 1, range)).toMatchObject({ pending: true, usableFrom: 2 });
+    const other = { ...alloc, addr: 0x9000 };
+    const wait = contextOf(traceOf(alloc, free('free_requested'), other, free('free_completed')));
+    expect(describeHit(wait, 2, range)).toMatchObject({ pending: true, usableFrom: undefined });
+  });
 });
 
 test('from before the trace has no known start', () => {

@@ -14,6 +14,7 @@ import type { DeviceModel } from './device-model.ts';
 import { timeOfEventUs } from './events.ts';
 import { stackKind } from './stacks.ts';
 import type { CarriedValues, FrameView } from './types.ts';
+import { waitsFrom } from './waits.ts';
 
 export type AllocationDetails = ReturnType<typeof allocationDetails>;
 
@@ -132,7 +133,11 @@ export interface StackRange {
 }
 
 /** While the file is still being read, unknown fields may be missing. */
-export type HitResult = Omit<NonNullable<ReturnType<typeof describeHit>>, 'leafFrame'> & {
+export type HitResult = Omit<
+  NonNullable<ReturnType<typeof describeHit>>,
+  'leafFrame' | 'usableFrom'
+> & {
+  readonly usableFrom?: EventIndex | undefined;
   readonly leafFrame?: FrameView | undefined;
   /** Its class, and its name if it has one. */
   readonly what?: string | undefined;
@@ -148,6 +153,9 @@ export function describeHit(
   const table = replay.allocations;
   const stack = table.stack[main];
   const start = Math.max(0, table.start[main]);
+  const end = table.end[main];
+  const isPending = table.freeRequested[main] <= state;
+  const isStep = isPending && waitsFrom(table.freeRequested[main], end) === end;
   return {
     /** Allocations that overlap the pixel. */
     count: ids.length,
@@ -160,7 +168,10 @@ export function describeHit(
     ageEvents: state - start,
     ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, start),
     isFromBefore: main < table.preexisting,
-    pending: table.freeRequested[main] <= state,
+    /** Freed, but not to be used again yet. */
+    pending: isPending,
+    /** The event from which it can be used again, if that is the next one: nothing waits. */
+    usableFrom: isStep ? end : undefined,
     stackKind: stackKind(stack, main < table.preexisting),
     topFrame: stacks.topUserFrameView(stack),
     leafFrame: stacks.leafFrameView(stacks.siteOf(stack)),

@@ -18,6 +18,7 @@ import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { enlarged } from '../../base/growable.ts';
 import { spread } from '../../base/hash.ts';
+import { waitsFrom } from '../../device/model/waits.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
 import type { Places } from './address-index.ts';
@@ -199,7 +200,7 @@ export class AddressSweep {
       const row = births[i];
       const place = placeOfRow[row];
       const endsAt = end[row];
-      const freed = freeRequested[row];
+      const freed = waitsFrom(freeRequested[row], endsAt);
       const isPending = freed <= state;
       const kind = isPending && kindOf[row] !== dimmedKind ? pendingKind : kindOf[row];
       kinds[place] = kind;

@@ -3,6 +3,7 @@
 import { sumBy } from '../../base/collections.ts';
 import { plural } from '../../base/format.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
+import { waitsFrom } from '../../device/model/waits.ts';
 import { searchTerm } from '../../device/search/qualifier.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { columnRanges } from '../timeline/columns.ts';
@@ -12,7 +13,7 @@ import type { Coloring, ColorLabel } from './first-colorings.ts';
 import { siteLabels } from './site-labels.ts';
 
 export interface LegendEntry extends ColorLabel {
-  /** Palette row; 'pending' if the free is requested, 'several' for more than one color. */
+  /** Palette row; 'pending' if it waits for another stream, 'several' for more than one color. */
   readonly swatch: number | 'pending' | 'several';
   readonly bytes: number;
   readonly count: number;
@@ -34,12 +35,13 @@ export function legendAt(
   const isByStack = colorBy === 'stack';
   const sums = new Map<LegendEntry['swatch'], Sum>();
   const sites = new Map<StackIndex, Sum>();
-  const { sizeBytes, freeRequested, stack } = context.replay.allocations;
+  const { sizeBytes, freeRequested, end, stack } = context.replay.allocations;
   // Before the first event, only memory from before the trace is live.
   const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
   for (const live of index.maxEnd.live(event, nextId)) {
     for (const id of live) {
-      const swatch = freeRequested[id] <= event ? 'pending' : coloring.classOf[id];
+      const swatch =
+        waitsFrom(freeRequested[id], end[id]) <= event ? 'pending' : coloring.classOf[id];
       const site = isByStack && swatch !== 'pending' ? context.stacks.siteOf(stack[id]) : -1;
       if (site > EMPTY_STACK) addBlock(sites, site, sizeBytes[id]);
       else addBlock(sums, swatch, sizeBytes[id]);
@@ -58,7 +60,7 @@ export function legendAt(
   const entries = [
     ...stackEntries(context, coloring, sites),
     ...byClass.filter(({ count }) => !isByStack || count > 0),
-    ...(pending.count > 0 ? [pending] : []),
+    ...(pending.count > 0 || index.hasWaits ? [pending] : []),
   ];
   if (isByStack || colorBy === 'class') entries.sort(largestFirst);
   /** The state after the event; `totalBytes` is its active memory. */

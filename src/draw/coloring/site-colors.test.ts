@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { waitsFrom } from '../../device/model/waits.ts';
 import { allCaptureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { TimelineIndex } from '../timeline/timeline-index.ts';
@@ -112,7 +113,7 @@ test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
         const { length: ids, start, end, freeRequested, sizeBytes } = context.replay.allocations;
         for (let id = 0; id < ids; id++) {
           if (start[id] > event || end[id] <= event) continue;
-          const isPending = freeRequested[id] <= event;
+          const isPending = waitsFrom(freeRequested[id], end[id]) <= event;
           const color = colorText(isPending ? 'pending' : coloring.classOf[id]);
           drawn.set(color, (drawn.get(color) ?? 0) + sizeBytes[id]);
         }

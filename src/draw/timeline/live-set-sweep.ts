@@ -12,6 +12,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { createTable, grow, type TableSchema } from '../../base/table.ts';
+import { waitsFrom } from '../../device/model/waits.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { PENDING_CODE } from './colors.ts';
 import type { TimelineIndex } from './timeline-index.ts';
@@ -44,7 +45,8 @@ const ITEM_COLUMNS = {
   bytes: { type: 'f64' },
   paintClass: { type: 'u8' },
   end: { type: 'i32' },
-  freeRequested: { type: 'i32' },
+  /** When it begins to wait for another stream, see waitsFrom. */
+  waits: { type: 'i32' },
 } as const satisfies TableSchema;
 
 export class LiveSetSweep {
@@ -149,7 +151,7 @@ export class LiveSetSweep {
   /** Compacts one chunk in place. Returns the bytes of its items before the first that changed. */
   #compact(k: number, state: EventIndex): number {
     const { chunks } = this;
-    const { id, bytes: itemBytes, paintClass: itemClass, end: ends, freeRequested } = this.items;
+    const { id, bytes: itemBytes, paintClass: itemClass, end: ends, waits } = this.items;
     const dimmedClass = this.#dimmedClass;
     const from = chunks.slot[k] << CHUNK_BITS;
     const to = from + chunks.count[k];
@@ -161,14 +163,14 @@ export class LiveSetSweep {
     let mixed = 0;
     for (let i = from; i < to; i++) {
       const end = ends[i];
-      const free = freeRequested[i];
+      const free = waits[i];
       const isPending = free <= state;
       const size = itemBytes[i];
       const paintClass = isPending && itemClass[i] !== dimmedClass ? PENDING_CODE : itemClass[i];
       if (unchanged < 0 && (end <= state || paintClass !== itemClass[i])) unchanged = bytes;
       id[write] = id[i];
       ends[write] = end;
-      freeRequested[write] = free;
+      waits[write] = free;
       itemBytes[write] = size;
       itemClass[write] = paintClass;
       if (end > state) {
@@ -201,7 +203,7 @@ export class LiveSetSweep {
   #appendTo(k: number, state: EventIndex, from: number, to: number): void {
     const { sizeBytes, end: endOf, freeRequested: freeOf } = this.#index.allocations;
     const { chunks, items } = this;
-    const { bytes: itemBytes, paintClass: itemClass, end: ends, freeRequested } = items;
+    const { bytes: itemBytes, paintClass: itemClass, end: ends, waits } = items;
     const births = this.#births;
     const classOf = this.#classOf;
     const dimmedClass = this.#dimmedClass;
@@ -214,11 +216,11 @@ export class LiveSetSweep {
     for (let b = from; b < to; b++, at++) {
       const id = births[b];
       const end = endOf[id];
-      const free = freeOf[id];
+      const free = waitsFrom(freeOf[id], end);
       const isPending = free <= state;
       items.id[at] = id;
       ends[at] = end;
-      freeRequested[at] = free;
+      waits[at] = free;
       itemBytes[at] = sizeBytes[id];
       itemClass[at] = isPending && classOf[id] !== dimmedClass ? PENDING_CODE : classOf[id];
       mixed |= itemClass[at] ^ itemClass[first];
@@ -266,7 +268,7 @@ export class LiveSetSweep {
     items.bytes.copyWithin(to, from, stop);
     items.paintClass.copyWithin(to, from, stop);
     items.end.copyWithin(to, from, stop);
-    items.freeRequested.copyWithin(to, from, stop);
+    items.waits.copyWithin(to, from, stop);
     chunks.count[below] += chunks.count[k];
     chunks.bytes[below] += chunks.bytes[k];
     if (chunks.paintClass[below] !== chunks.paintClass[k]) chunks.paintClass[below] = MIXED;

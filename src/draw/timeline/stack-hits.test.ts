@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { waitsFrom } from '../../device/model/waits.ts';
 import { pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { stackHits, TimelineIndex } from './timeline-index.ts';
@@ -52,7 +53,8 @@ describe('stackHits', () => {
           const word = words.get(pixels[(height - 1 - row) * view.width + column]) ?? 'no word';
           // A background pixel can still hold the top of the stack, below its center.
           if (hits.main < 0) expect(word).toBe('background');
-          const isPending = trace.replay.allocations.freeRequested[hits.main] <= states[column];
+          const { freeRequested, end } = trace.replay.allocations;
+          const isPending = waitsFrom(freeRequested[hits.main], end[hits.main]) <= states[column];
           const label = isPending ? 'pending' : `${classOf[hits.main]}`;
           if (hits.ids.length === 1 && word !== 'background')
             expect(word.split(' ')[0]).toBe(label);

@@ -17,6 +17,7 @@ import { getOrMake } from '../../base/collections.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import type { StackRange } from '../../device/model/allocation-details.ts';
 import { findTimeFolds, type TimeFolds } from '../../device/model/events.ts';
+import { hasWaits } from '../../device/model/waits.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { CounterBlocks } from './counter-blocks.ts';
 import { type LiveBytes, NO_LAYER } from './live-bytes.ts';
@@ -46,6 +47,7 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   /** nextIds[k] allocations started before event 64 k. */
   readonly #nextIds: Int32Array;
   readonly #counters: Map<CounterName, CounterBlocks>;
+  #hasWaits: boolean | undefined;
 
   /**
    * @param eventCount events of the device's trace
@@ -72,6 +74,12 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   get peakBytes(): number {
     const { eventCount } = this;
     return eventCount === 0 ? 0 : this.counter('activeBytes').highest(0, eventCount - 1);
+  }
+
+  /** Whether any block is drawn as waiting for another stream. */
+  get hasWaits(): boolean {
+    this.#hasWaits ??= hasWaits(this.allocations);
+    return this.#hasWaits;
   }
 
   /** Number of allocations that started at or before event `state`; only lower ids can be live at it. */

@@ -84,7 +84,10 @@ export function hitContent(hit: HitResult): TooltipContent {
     topFrame === undefined ? absenceText(hit.stackKind) : siteLabel(topFrame, leafFrame);
   const lines = [place, ageText(hit)];
   if (hit.what !== undefined) lines.unshift(hit.what);
-  if (hit.pending) lines.push('freed, but another stream may still use it');
+  if (hit.usableFrom !== undefined) {
+    const from = formatCount(hit.usableFrom);
+    lines.push(`being freed: its memory can be used again from event ${from} on`);
+  } else if (hit.pending) lines.push('freed, but another stream may still use it');
   if (hit.count > 1) {
     const largest = formatBytes(hit.blockBytes);
     const title = `${formatCount(hit.count)} blocks, ${formatBytes(hit.totalBytes)} here`;

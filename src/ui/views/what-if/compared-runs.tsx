@@ -106,7 +106,8 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
     const part = saved > gapBytes ? formatBytes(gapBytes) : 'all';
     return `${saving}, of which ${part} may come from that start.`;
   }
-  return isFirst ? `${saving}: the simplest setting that saves as much.` : `${saving}.`;
+  if (!isFirst) return `${saving}.`;
+  return `${saving}: the simplest setting whose saving is close to the largest.`;
 }
 
 function EnvironmentLine({ line, note }: { readonly line: string; readonly note: string }) {
