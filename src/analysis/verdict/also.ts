@@ -46,12 +46,18 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
     ...(diagnosis.entry?.rate?.varies && diagnosis.entry.isGrowing
       ? ["We can't tell how many more will fit, because each adds a different amount."]
       : []),
-    ...(diagnosis.cause !== 'none' && known.context.input.replay.recording === 'truncated'
-      ? ["The recording begins late: older events were dropped, so we can't see how it began."]
-      : []),
+    ...(known.context.input.replay.recording === 'truncated' ? [lateText(diagnosis)] : []),
     ...poolsText(known),
   ];
 }
+
+const MORE_ENTRIES = 'Record with a larger max_entries to keep more.';
+
+/** Without a problem the first sentence says that events were dropped. */
+const lateText = ({ cause }: Diagnosis): string =>
+  cause === 'none'
+    ? MORE_ENTRIES
+    : `The recording begins late: older events were dropped, so we can't see how it began. ${MORE_ENTRIES}`;
 
 /** Of what is allocated: smaller parts are not worth a word. */
 const PART_SHARE = 0.1;
