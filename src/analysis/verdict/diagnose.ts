@@ -48,7 +48,9 @@ const LARGE_REQUEST_SHARE = 0.2;
 const MODEL_SHARE = 0.6;
 
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
-export const isModel = ({ kind }: Pick<AccountEntry, 'kind'>): boolean => MODEL.includes(kind);
+/** The model, and an average or a reference of it. */
+export const isOfModels = ({ kind }: Pick<AccountEntry, 'kind'>): boolean =>
+  MODEL.includes(kind) || kind === 'second-model';
 const PILES: readonly Cause[] = ['kept', 'kept-graph', 'growing'];
 
 export function diagnose(known: Case): Diagnosis {
@@ -114,7 +116,7 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const [[kind] = []] = largestFirst(byKind);
   const top = kind && largestOf(account, [kind]);
   if (top === undefined) return request;
-  if (MODEL.includes(top.kind)) return ofModel(known, failure, model);
+  if (MODEL.includes(top.kind)) return ofModel(known, failure, models);
   if (top.kind === 'inputs') {
     const data = residentData(known);
     if (data !== undefined) return data;

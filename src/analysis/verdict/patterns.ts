@@ -52,7 +52,10 @@ export function patternOfKept(
   if (isOptimizer)
     return isHistory(context, allocations[0]) ? 'optimizer-history' : 'kept-optimizers';
   const { stack } = context.input.replay.allocations;
-  if (context.classifier.isBackward(stack[allocations[0]])) return 'kept-gradients';
+  // Gradients of weights stay with an old model or in a list; a hook keeps those of activations.
+  const isOfWeights = context.classification.classOf[allocations[0]] === MemoryClass.Gradients;
+  if (context.classifier.isBackward(stack[allocations[0]]))
+    return isOfWeights ? undefined : 'kept-gradients';
   const left = context.once(leftByErrors);
   if (allocations.filter((id) => left.has(id)).length > allocations.length / 2)
     return 'kept-exceptions';

@@ -162,7 +162,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'kept-optimizers': all({
     'reuse-optimizer':
-      'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',
+      'Keep no old optimizer: neither itself (a list, a history, copies of state_dict()) nor in a model or trainer that is kept. Within one training, make it once, before the loop.',
   }),
   'unbounded-cache': all({
     'bound-cache':

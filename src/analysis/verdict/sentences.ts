@@ -88,6 +88,7 @@ function modelStateText({ account: { entries } }: Case): string {
     ...(isThere('parameters') ? ['parameters'] : []),
     ...(isThere('gradients') ? ['gradients'] : []),
     ...(isThere('optimizer-state') ? ['optimizer state'] : []),
+    ...(isThere('second-model') ? ['copies of the model'] : []),
   ];
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }

@@ -88,6 +88,6 @@ it("knows Adam's two moments of each gradient before the first of them is there"
   program.oom(512 * MIB, adamAt(12), 100 * GIB);
   const { also } = await verdictOf(program);
   expect(also[0]).toContain(
-    'its state takes about 8.00 GiB in all; nothing of it was there. Parameters, gradients and the whole state take about 16.00 GiB.',
+    'its state takes about 8.00 GiB in all; nothing of it was there. With the whole state, the model takes about 16.00 GiB.',
   );
 });

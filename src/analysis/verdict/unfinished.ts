@@ -57,12 +57,14 @@ export function remainderText(context: AnalysisInput, own: Unfinished, account: 
   const need = modelNeed(context, own, account);
   if (need === undefined) return `That was in ${text}, which would have requested more after it.`;
   const there = sumOf(account, ['optimizer-state']);
-  const state = need - sumOf(account, ['parameters', 'gradients']);
+  const state = need - sumOf(account, BESIDE_STATE);
   const by = there > 0 ? ', judged by the parameters that have theirs' : '';
-  return `That was in ${text}: its state takes about ${formatBytes(state)} in all${by}; ${there > 0 ? formatBytes(there) : 'nothing'} of it was there. Parameters, gradients and the whole state take about ${formatBytes(need)}.`;
+  return `That was in ${text}: its state takes about ${formatBytes(state)} in all${by}; ${there > 0 ? formatBytes(there) : 'nothing'} of it was there. With the whole state, the model takes about ${formatBytes(need)}.`;
 }
 
-/** What parameters, gradients and optimizer state take once all of them are there; undefined if that is not known. */
+const BESIDE_STATE: readonly EntryKind[] = ['parameters', 'gradients', 'second-model'];
+
+/** What the model, its copies and its optimizer state take once all is there; undefined if that is not known. */
 export function modelNeed(
   context: AnalysisInput,
   { phase }: Unfinished,
@@ -70,7 +72,7 @@ export function modelNeed(
 ): number | undefined {
   const state = wholeState(context, account);
   if (phase !== 'optimizer' || state === 0) return undefined;
-  return sumOf(account, ['parameters', 'gradients']) + state;
+  return sumOf(account, BESIDE_STATE) + state;
 }
 
 /** Adam and its relatives keep two moments of each gradient. Of others the first request tells too little. */

@@ -19,7 +19,7 @@ import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import { alsoOf } from './also.ts';
 import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES } from './case.ts';
-import { diagnose, isModel, isOnlyAdvice } from './diagnose.ts';
+import { diagnose, isOfModels, isOnlyAdvice } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { briefOf, textOf } from './sentences.ts';
 import type { Forecast, Verdict, VerdictTone } from './types.ts';
@@ -90,7 +90,7 @@ const OF_SHARE: readonly string[] = [DOES['allocated at'], DOES['held by']];
 
 /** How much of the cause its first line allocated; undefined if the cause is no live tensors or has no line. */
 function shareFor({ context, account }: Case, { cause, entry, tensors, lines: [line] }: Diagnosis) {
-  const entries = cause === 'model-state' ? account.entries.filter(isModel) : [entry];
+  const entries = cause === 'model-state' ? account.entries.filter(isOfModels) : [entry];
   const ids = tensors ?? entries.flatMap((own) => own?.allocations ?? []);
   return line === undefined || ids.length === 0 ? undefined : lineShare(context, ids, line);
 }

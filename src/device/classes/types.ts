@@ -168,7 +168,10 @@ const EVIDENCE = {
     'it was allocated in the backward pass, and freed by the collective that reduces gradients',
   ],
   Gathered: [Parameters, 'FSDP gathered the parameters of all ranks in it'],
-  CopiedWeights: [Parameters, 'it is part of a second copy of the model, which gets no gradients'],
+  CopiedWeights: [
+    Parameters,
+    'it is part of a second copy of the model: there are gradients for one of them only, and which one the recording does not tell for sure',
+  ],
   ConvolutionFreed: [Workspaces, 'a convolution allocated it, and freed it at once'],
   SizeOfGradient: [
     Parameters,
