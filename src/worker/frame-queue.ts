@@ -21,6 +21,8 @@ export class FrameQueue {
   readonly #clock: Clock;
   readonly #sliceMs: number | undefined;
   readonly #latest: LatestOnly;
+  /** Requests that have not settled. */
+  #pending = 0;
   #startedMs = 0;
   #deliveredMs = Number.NEGATIVE_INFINITY;
   /** Duration of the last whole frame: the best guess for the next one. */
@@ -38,10 +40,15 @@ export class FrameQueue {
     });
   }
 
+  get isIdle(): boolean {
+    return this.#pending === 0;
+  }
+
   /** Rejects with AbortError if a newer request comes first or `signal` is aborted. */
   request<T>(create: () => Task<T> | Promise<Task<T>>, signal?: AbortSignal): Promise<T> {
     const clock = this.#clock;
-    return this.#latest.run(async (signal) => {
+    this.#pending++;
+    const request = this.#latest.run(async (signal) => {
       const task = await create();
       this.#startedMs = clock.now();
       const frame = await runTask(task, { clock, sliceMs: this.#sliceMs, signal });
@@ -49,6 +56,7 @@ export class FrameQueue {
       this.#durationMs = this.#deliveredMs - this.#startedMs;
       return frame;
     }, signal);
+    return request.finally(() => this.#pending--);
   }
 
   /**

@@ -16,7 +16,7 @@ const matches = await device.matchingOf(large);
 const bytesAt = (state: number) =>
   device.timeline.indexOf(matches).counter('activeBytes').highest(state, state);
 
-const frameOf = (matching: MatchingRequest, selected = -1, highlight = '') => {
+const frameOf = (matching: MatchingRequest, selected = -1, highlight = '', from = device) => {
   const request: FrameRequest = {
     deviceIndex: 0,
     viewport: {
@@ -35,7 +35,7 @@ const frameOf = (matching: MatchingRequest, selected = -1, highlight = '') => {
     highlight,
     ...matching,
   };
-  return device.frame(request);
+  return from.frame(request);
 };
 
 describe('only the matches', () => {
@@ -110,4 +110,34 @@ test('a highlight keeps its blocks, makes all others paler, and moves nothing', 
 test('a search with a problem shows all', async () => {
   const { pixels } = await frameOf({ ...large, search: 'size>' });
   expect(pixels).toEqual((await frameOf({ ...large, search: '' })).pixels);
+});
+
+describe('a rehearsed zoom', () => {
+  const all = { ...large, search: '' };
+  const isLong = 0;
+
+  test('changes no picture', async () => {
+    const fresh = new OpenDevice(context, nodeClock);
+    const before = await frameOf(all, -1, '', fresh);
+    await fresh.rehearseZoom(isLong);
+    expect(await frameOf(all, -1, '', fresh)).toEqual(before);
+  });
+
+  test('gives way to a frame', async () => {
+    const fresh = new OpenDevice(context, nodeClock);
+    await frameOf(all, -1, '', fresh);
+    const rehearsed = fresh.rehearseZoom(isLong);
+    expect(fresh.frames.isIdle).toBe(false);
+    const frame = await frameOf(large, -1, '', fresh);
+    await rehearsed;
+    expect(frame).toEqual(await frameOf(large));
+    expect(fresh.frames.isIdle).toBe(true);
+  });
+
+  test('does not replace a frame that is being drawn', async () => {
+    const fresh = new OpenDevice(context, nodeClock);
+    const frame = frameOf(all, -1, '', fresh);
+    await fresh.rehearseZoom(isLong);
+    expect(await frame).toEqual(await frameOf(all));
+  });
 });

@@ -2,7 +2,8 @@
 
 import type { AllocationIndex, AllocationTable, CounterName } from '../allocator/replay/types.ts';
 import { LruCache, onceFor } from '../base/collections.ts';
-import type { Clock } from '../base/task.ts';
+import { isAbortError } from '../base/errors.ts';
+import type { Clock, Task } from '../base/task.ts';
 import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
 import { type Coloring, firstColoring } from '../draw/coloring/first-colorings.ts';
@@ -44,6 +45,22 @@ export interface FrameRequest extends DeviceRequest, MatchingRequest {
   readonly highlight?: string | undefined;
 }
 
+/** A trace of so many events has windows whose frames take longer than a display frame while code is compiled. */
+const LONG_EVENTS = 1_000_000;
+/**
+ * The windows of a rehearsed zoom, as shares of the first one: from and to. Not around one place, because nobody knows
+ * where the pointer will be; the first one comes last, so that its columns are still there.
+ */
+const REHEARSED_WINDOWS = [
+  [0, 0.8],
+  [0.36, 1],
+  [0.1, 0.6],
+  [0.6, 1],
+  [0.2, 0.5],
+  [0.45, 0.5],
+  [0.7, 0.701],
+  [0, 1],
+] as const;
 /** Each view repeats the same search with each frame, and users type two or three in turn. */
 const CACHED_SEARCHES = 4;
 
@@ -56,6 +73,10 @@ export class OpenDevice {
   readonly once = onceFor<OpenDevice>(this);
   /** The session's queue: the newest picture of any device and view wins, others reject with an AbortError. */
   readonly frames: FrameQueue;
+  #latest: FrameRequest | undefined;
+  /** A zoom or a pan was drawn, or a rehearsal of one. */
+  #isWarm = false;
+  #rehearsal = new AbortController();
   /** One byte an allocation each. */
   #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
   /** One byte an allocation each. Keeps the latest of each kind. */
@@ -109,16 +130,51 @@ export class OpenDevice {
   }
 
   frame(request: FrameRequest, signal?: AbortSignal): Promise<TimelineFrame> {
-    const { colorBy, palette, highlight } = request;
-    const begin = async (out: Uint32Array | undefined) => {
-      const matching = await this.matchingOf(request);
-      const renderer = await this.rendererOf(request);
-      const classOf = await this.classesBy(colorBy, palette.classes.length);
-      const isSearched = matching.mask !== undefined;
-      const highlighted = isSearched ? undefined : await this.#maskOf(highlight);
-      return renderer.begin({ ...request, classOf, highlighted }, matching, out);
-    };
+    this.#rehearsal.abort();
+    const before = this.#latest?.viewport;
+    this.#isWarm ||= before !== undefined && before.x0 !== request.viewport.x0;
+    this.#latest = request;
+    const begin = (out: Uint32Array | undefined) => this.#begin(request, out);
     return this.frames.draw(request.viewport, begin, signal);
+  }
+
+  async #begin(request: FrameRequest, out: Uint32Array | undefined): Promise<Task<TimelineFrame>> {
+    const { colorBy, palette, highlight } = request;
+    const matching = await this.matchingOf(request);
+    const renderer = await this.rendererOf(request);
+    const classOf = await this.classesBy(colorBy, palette.classes.length);
+    const isSearched = matching.mask !== undefined;
+    const highlighted = isSearched ? undefined : await this.#maskOf(highlight);
+    return renderer.begin({ ...request, classOf, highlighted }, matching, out);
+  }
+
+  /**
+   * Draws windows as a zoom would, once, and until somebody asks for a frame. Code that has drawn only one picture is
+   * compiled again once a zoom takes other branches, on the cores that its first frames need. Call it when the page has
+   * shown its first picture and settled.
+   * @param leastEvents of a trace that needs it
+   */
+  async rehearseZoom(leastEvents = LONG_EVENTS): Promise<void> {
+    const { frames } = this;
+    const latest = this.#latest;
+    const isLong = this.index.eventCount >= leastEvents;
+    if (latest === undefined || this.#isWarm || !isLong || !frames.isIdle) return;
+    this.#isWarm = true;
+    this.#rehearsal = new AbortController();
+    const { signal } = this.#rehearsal;
+    const { x0, x1 } = latest.viewport;
+    try {
+      for (const [from, to] of REHEARSED_WINDOWS) {
+        const x = { x0: x0 + from * (x1 - x0), x1: x0 + to * (x1 - x0) };
+        const request = { ...latest, viewport: { ...latest.viewport, ...x } };
+        const begin = (out: Uint32Array | undefined) => this.#begin(request, out);
+        const { pixels } = await frames.draw(request.viewport, begin, signal);
+        frames.recycle(pixels);
+      }
+    } catch (error) {
+      // The frame of another view may have replaced it.
+      if (!isAbortError(error)) throw error;
+    }
   }
 
   /** The classes and their meaning in a palette of `count` colors. */

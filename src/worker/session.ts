@@ -74,8 +74,11 @@ export function createSession(host: SessionHost): SessionApi {
     async attachAnalysis({ port }) {
       const { cloneDevice } = await loadAnswers();
       const throttle = new InteractionThrottle(clock);
-      const copy = (request: DeviceRequest) => {
-        const { context } = deviceOf(request);
+      const copy = async (request: DeviceRequest) => {
+        const device = deviceOf(request);
+        const { context } = device;
+        // The page has settled when it asks for findings.
+        await device.rehearseZoom();
         const yieldTask = throttle.createPause(context.trace.events.length);
         return cloneDevice(context, { ...clock, yieldTask });
       };

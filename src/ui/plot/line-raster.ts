@@ -30,9 +30,11 @@ export function drawLine(
 ): void {
   const rows = envelope(rowsOf(viewport, values), style.reach);
   const { halo, thickness } = style;
+  // Viewports have several shapes, and the browser would compile the loops again for each.
+  const size = { width: viewport.width, height: viewport.height };
   // Draw the whole halo first: column by column, it would cut the line to its left.
-  paintRuns(pixels, viewport, rows, { ...style, color: halo, thickness: thickness + 2 });
-  paintRuns(pixels, viewport, rows, style);
+  paintRuns(pixels, size, rows, { ...style, color: halo, thickness: thickness + 2 });
+  paintRuns(pixels, size, rows, style);
 }
 
 /**
@@ -82,7 +84,7 @@ const VEIL = 0.3;
 /** Joins values with the line itself, but values of an envelope with a veil that the stack shows through. */
 function paintRuns(
   pixels: Uint32Array,
-  { width, height }: Viewport,
+  { width, height }: Pick<Viewport, 'width' | 'height'>,
   rows: Float64Array,
   { color, halo, thickness, dash, reach }: LineStyle,
 ): void {
