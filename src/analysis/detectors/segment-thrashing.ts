@@ -203,9 +203,14 @@ function privateSegments({ input: { replay, trace } }: AnalysisInput): ReadonlyS
  *
  *     alloc 8 GiB conv.py:548 | free | segment_free 8 GiB | alloc 33 MiB conv.py:548
  */
-function isWithinCall({ input }: AnalysisInput, before: EventIndex, after: EventIndex): boolean {
+function isWithinCall(context: AnalysisInput, before: EventIndex, after: EventIndex): boolean {
+  const { input } = context;
   const { stack } = input.trace.events;
   if (before < 0 || stack[before] !== stack[after] || stack[after] === NO_STACK) return false;
   const { allocations, allocationOfEvent } = input.replay;
-  return allocations.end[allocationOfEvent[before]] < after;
+  // All of backward has one stack, without Python: then the node must be a convolution's, if its C++ frames tell.
+  const node =
+    stack[after] > EMPTY_STACK ? undefined : context.nativeSiteOf(allocationOfEvent[after]);
+  const isOther = node !== undefined && !/conv/i.test(context.nativeFrame(node)?.name ?? '');
+  return !isOther && allocations.end[allocationOfEvent[before]] < after;
 }

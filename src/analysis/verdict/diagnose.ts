@@ -86,12 +86,7 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (judged.cause === 'driver-refused')
     return plain('unknown', requestedBytes, failure.lines, 'asked for it');
   const request = {
-    ...plain(
-      'request',
-      requestedBytes,
-      failure.lines,
-      failure.source === 'own' ? 'asked for it' : 'asked for it in backward',
-    ),
+    ...plain('request', requestedBytes, failure.lines, askedText(failure)),
     pattern: failure.pattern,
   };
   // A pass that holds more than it asks for is too large as a whole.
@@ -122,13 +117,18 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     if (data !== undefined) return data;
   }
   const lines = withCaller(top.lines, failure.lines);
-  const base = { ...ofEntry({ ...top, lines }, 'holds most'), bytes: sumOf(account, [top.kind]) };
+  // What backward made has no line, so that the first is the one that asked.
+  const does = top.lines.length > 0 ? 'holds most' : askedText(failure);
+  const base = { ...ofEntry({ ...top, lines }, does), bytes: sumOf(account, [top.kind]) };
   if (larger?.caller !== undefined) {
     const callers = [larger.caller, ...base.lines];
     return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
   }
   return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
 }
+
+const askedText = ({ source }: Failure): string =>
+  source === 'own' ? 'asked for it' : 'asked for it in backward';
 
 /** Who holds what is not PyTorch's, and how much of it if that is known. */
 function outsideCause(

@@ -30,6 +30,7 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     isInference: known.failure?.isInference,
     isWidened: isWidened(known),
     embeddingBytes: embeddingBytes(known),
+    ofWeightsBytes: ofWeightsBytes(known),
     requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
   }).map(({ id, text: idea, saves }): Remedy => {
     const text = id === 'raise-limit' ? `${idea}${howFar(known)}` : idea;
@@ -66,10 +67,40 @@ function howFar({ context, account, failure }: Case): string {
   return ` ${most}${formatBytes(judged.missingBytes)} more serves this request.`;
 }
 
-/** What the optimizer requests does not shrink with the batch. */
-const isOfBatch = ({ context, account, failure }: Case): boolean =>
-  failure !== undefined &&
-  !context.classifier.isOptimizer(context.input.trace.events.stack[account.moment.event]);
+/** What the optimizer requests does not shrink with the batch, and what backward requests for a weight neither. */
+function isOfBatch(known: Case): boolean {
+  const { context, account, failure } = known;
+  const { stack, sizeBytes } = context.input.trace.events;
+  const asking = stack[account.moment.event];
+  if (failure === undefined || context.classifier.isOptimizer(asking)) return false;
+  const isOfWeight = largeWeights(known).has(sizeBytes[account.moment.event]);
+  return !(isOfWeight && context.classifier.isBackward(asking));
+}
+
+/** Smaller sizes may be alike by chance. */
+const LARGE_WEIGHT = 2 ** 26;
+
+/** Sizes of the parameters, as requested. */
+function largeWeights({ context, account }: Case): ReadonlySet<number> {
+  const { requestedBytes } = context.input.replay.allocations;
+  const ids = account.entries.flatMap(({ kind, allocations }) =>
+    kind === 'parameters' ? allocations : [],
+  );
+  return new Set(ids.map((id) => requestedBytes[id]).filter((bytes) => bytes >= LARGE_WEIGHT));
+}
+
+/** Of the backward pass's scratch tensors: what is as large as a weight is its gradient in the making. */
+function ofWeightsBytes(known: Case): number {
+  const { context, account } = known;
+  const { requestedBytes, sizeBytes, stack } = context.input.replay.allocations;
+  const sizes = largeWeights(known);
+  const ids = account.entries.flatMap(({ kind, allocations }) =>
+    kind === 'temporaries' ? allocations : [],
+  );
+  return sumBy(ids, (id) =>
+    sizes.has(requestedBytes[id]) && context.classifier.isBackward(stack[id]) ? sizeBytes[id] : 0,
+  );
+}
 
 /** What was made just before, by the same line, is exactly half as large. */
 function isWidened({ context, account, failure }: Case): boolean {

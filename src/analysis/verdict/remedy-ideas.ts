@@ -40,6 +40,8 @@ export interface Circumstances {
   readonly isWidened?: boolean;
   /** Dense gradients of embedding tables, as the C++ frames name them: most rows of them are zero. */
   readonly embeddingBytes?: number | undefined;
+  /** Scratch tensors that do not shrink with the batch. */
+  readonly ofWeightsBytes?: number | undefined;
   /** What was requested and did not fit, if a smaller batch makes it smaller too. */
   readonly requestedBytes?: number | undefined;
 }
@@ -63,14 +65,17 @@ export function ideasFor(
 ): readonly Idea[] {
   const { isCapped = false, hadRoom = false, hasFailed = false } = circumstances;
   const { isServer = false, isInference = false, isUntrained = false } = circumstances;
-  const { requestedBytes = 0, embeddingBytes = 0, isWidened = false } = circumstances;
+  const { requestedBytes = 0, ofWeightsBytes = 0 } = circumstances;
+  const { embeddingBytes = 0, isWidened = false } = circumstances;
   const allSizeIdeas = isServer
     ? servedSizeIdeas
     : isInference
       ? inferredSizeIdeas
       : trainedSizeIdeas;
-  const sizeIdeas: typeof allSizeIdeas = (...of) =>
-    allSizeIdeas(...of).filter(({ id }) => !(isWidened && id === 'lower-precision'));
+  const sizeIdeas = () =>
+    allSizeIdeas(account, requestedBytes, ofWeightsBytes).filter(
+      ({ id }) => !(isWidened && id === 'lower-precision'),
+    );
   const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas(embeddingBytes);
   const limit = isCapped ? RAISE_LIMIT : [];
   // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
@@ -84,7 +89,7 @@ export function ideasFor(
     case 'fragmentation':
       return [...EXPANDABLE, ...limit, ...REPEAT_SIZES];
     case 'request':
-      return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas(account, requestedBytes)];
+      return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas()];
     case 'model-state':
       return [...first, ...modelIdeas(account), ...last];
     case 'second-model':
@@ -94,20 +99,17 @@ export function ideasFor(
     case 'unknown':
       return hasFailed ? OUTSIDE_LIMIT : RECORD_MORE;
     default:
-      return (
-        OF_CAUSE[cause] ?? [
-          ...first,
-          ...sizeIdeas(account, requestedBytes),
-          ...last,
-          ...modelIdeas(account),
-        ]
-      );
+      return OF_CAUSE[cause] ?? [...first, ...sizeIdeas(), ...last, ...modelIdeas(account)];
   }
 }
 
 /** Remedies that depend on the batch; those that save nothing are left out later. */
-function trainedSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: number): Idea[] {
-  const activations = sumOf(account, ['activations', 'temporaries']);
+function trainedSizeIdeas(
+  account: Pick<Account, 'entries'>,
+  requestedBytes: number,
+  ofWeightsBytes: number,
+): Idea[] {
+  const activations = sumOf(account, ['activations', 'temporaries']) - ofWeightsBytes;
   return [
     ...ideas((activations + requestedBytes) * 0.5, {
       'batch-size':
@@ -121,8 +123,12 @@ function trainedSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: num
 }
 
 /** Without a backward pass, only less at once or fewer bits help. */
-function inferredSizeIdeas(account: Pick<Account, 'entries'>, requestedBytes: number): Idea[] {
-  const activations = sumOf(account, ['activations', 'temporaries']);
+function inferredSizeIdeas(
+  account: Pick<Account, 'entries'>,
+  requestedBytes: number,
+  ofWeightsBytes: number,
+): Idea[] {
+  const activations = sumOf(account, ['activations', 'temporaries']) - ofWeightsBytes;
   return [
     ...ideas((activations + requestedBytes) * 0.5, {
       'batch-size':

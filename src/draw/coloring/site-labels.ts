@@ -22,6 +22,7 @@ import type { ColorLabel } from './first-colorings.ts';
  *
  *   scenarios.py:81 (attention)
  *   scenarios.py:81 (attention) · called from scenarios.py:95
+ *   model.py:19 · by way of resnet.py:155
  *   model.py:12 · linear in functional.py:125
  *   AddmmBackward0 (backward pass)
  *
@@ -54,33 +55,41 @@ function siteText(frame: FrameView | undefined, leaf: FrameView | undefined): st
   return `${frameLocation(frame) ?? functionText(frame)} · ${leafText(leaf)}`;
 }
 
-/** The line's callers, nearest first: those in the user's code, then all others. */
-function callersOf({ stacks }: DeviceModel, site: StackIndex): readonly string[] {
+interface Near {
+  readonly place: string;
+  /** Code that the line called, in a library. */
+  readonly isInner: boolean;
+}
+
+/** The line's callers, nearest first: those in the user's code, then all others; then what it called. */
+function callersOf({ stacks }: DeviceModel, site: StackIndex): readonly Near[] {
   const top = stacks.topUserFrame(site);
-  const own: string[] = [];
-  const others: string[] = [];
+  const [own, others, inner]: Near[][] = [[], [], []];
   let isOutside = false;
   for (const index of stacks.frames(site)) {
     const frame = stacks.frame(index);
     const place = frameLocation(frame);
-    if (isOutside && frame.kind === 'user' && place !== undefined) own.push(place);
-    else if (frame.kind !== 'cpp' && index !== top && place !== undefined) others.push(place);
+    const isTold = frame.kind !== 'cpp' && index !== top;
+    if (isTold && place !== undefined) {
+      const group = !isOutside ? inner : frame.kind === 'user' ? own : others;
+      group.push({ place, isInner: !isOutside });
+    }
     if (index === top) isOutside = true;
   }
-  return [...own, ...others];
+  return [...own, ...others, ...inner];
 }
 
 /** Equal labels get the nearest caller in which they differ; if none differs, they are numbered. */
 function withCallers(
   labels: readonly string[],
-  callers: readonly (readonly string[])[],
+  callers: readonly (readonly Near[])[],
 ): readonly string[] {
   const unique = [...labels];
   const resolve = (group: readonly number[], from: number): void => {
     if (group.length < 2) return;
     const length = Math.max(...group.map((at) => callers[at].length));
     let depth = from;
-    const caller = (at: number) => callers[at][depth] ?? '';
+    const caller = (at: number) => callers[at][depth]?.place ?? '';
     while (depth < length && group.every((at) => caller(at) === caller(group[0]))) depth++;
     if (depth >= length) {
       group.forEach((at, i) => {
@@ -90,7 +99,8 @@ function withCallers(
     }
     for (const [place, same] of groupBy(group, caller)) {
       for (const at of same) {
-        const word = from === 0 ? ' · called from ' : ' ← ';
+        const first = callers[at][depth]?.isInner ? ' · by way of ' : ' · called from ';
+        const word = from === 0 ? first : ' ← ';
         if (place !== '') unique[at] += `${word}${place}`;
       }
       resolve(same, depth + 1);
