@@ -13,6 +13,7 @@ import { GRAPH_SITES, keepsPasses } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, lineInLoop, userLines } from '../findings/user-lines.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
+import { lineShare } from './line-share.ts';
 
 /** The lines to look at, then those that lead there from the program's loop. */
 export function linesFrom(
@@ -84,12 +85,19 @@ export class Places {
       if (own === undefined || this.functionOf(this.stackOf(id)) !== home) continue;
       if (last === undefined || this.#lineOf(own) > this.#lineOf(last)) last = own;
     }
-    // A helper may call the model: then the line to edit is the one in the loop that calls the helper.
-    const inLoop = lineInLoop(this.#context, stack, loops) ?? called;
+    // A helper may call the model: then the line to edit is the one in the loop that calls the helper, if it alone does.
+    const looped = lineInLoop(this.#context, stack, loops);
+    const inLoop = looped !== undefined && this.#hasMost(ids, looped) ? looped : called;
     const frames = [...new Set(inLoop === called ? [called, last] : [inLoop])].flatMap((own) =>
       own === undefined ? [] : this.#context.input.stacks.frame(own),
     );
     return linesFrom(frames, userLines(this.#context, stack, inLoop));
+  }
+
+  /** Whether a line is on the stacks of most bytes. */
+  #hasMost(ids: readonly AllocationIndex[], line: FrameIndex): boolean {
+    const view = this.#context.input.stacks.frame(line);
+    return lineShare(this.#context, ids, view).share >= 0.5;
   }
 
   #lineOf(frame: FrameIndex): number {

@@ -31,6 +31,8 @@ export interface Diagnosis {
   readonly entry: AccountEntry | undefined;
   /** What the bytes are, if neither an entry nor a finding lists it. */
   readonly tensors?: readonly AllocationIndex[];
+  /** Gradients that no optimizer uses. */
+  readonly idle?: { readonly count: number; readonly bytes: number };
   /** How much lower the run's peak would be without it, if neither an entry nor a finding says so. */
   readonly lowersPeakBytes?: number;
   /** Whether `bytes` are from the end of the run, where far more had accumulated than at the peak. */

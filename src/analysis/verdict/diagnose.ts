@@ -253,6 +253,7 @@ const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
   'resident-data',
   'line-scratch',
   'larger-part',
+  'untrained-part',
 ];
 
 /** Harmless, but fixing it would lower the peak. */

@@ -93,6 +93,28 @@ it("a teacher's graph that no backward uses, by the line that calls it", async (
   expect(advice[0].id).toBe('no-grad');
 });
 
+/** Eight layers of 64 MiB of activations each, of which the optimizer trains `trained`. */
+function finetuned(trained: number): Program {
+  const program = new Program();
+  const sizes = Array.from({ length: 8 }, (_, layer) => (2 + layer) * MIB);
+  for (const size of sizes) program.alloc(size, movedAt(3));
+  for (let step = 0; step < 8; step++) {
+    const graph = sizes.map(() => program.alloc(64 * MIB, forwardAt(10)));
+    const gradients = sizes.map((size) => program.alloc(size, BACKWARD));
+    program.free(...graph);
+    if (step === 0) for (const size of sizes.slice(-trained)) program.alloc(size, adamAt(12));
+    if (step < 7) program.free(...gradients);
+  }
+  return program;
+}
+
+it('a part that no optimizer trains, though it has gradients', async () => {
+  const part = (await analyse(finetuned(2).context())).verdict;
+  expect([part.pattern, part.tone, part.lines[0].line]).toEqual(['untrained-part', 'calm', 10]);
+  expect(part.text).toContain('6 gradients (27.00 MiB) are of parameters that no optimizer');
+  expect((await analyse(finetuned(8).context())).verdict.cause).toBe('none');
+});
+
 it('a part of the program that needs far more than the rest', async () => {
   const { text, tone, lines } = await verdictOf({ test: 2 * GIB });
   expect(text).toMatch(

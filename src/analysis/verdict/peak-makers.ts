@@ -7,12 +7,12 @@
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { countOne, groupBy, memoized, sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { peakOutside, peakWithout } from '../account/moment.ts';
-import type { Account } from '../account/types.ts';
+import type { Account, EntryKind } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, userLines } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
@@ -35,6 +35,7 @@ export function peakMaker(known: Case): Diagnosis | undefined {
     residentData(known) ??
     lineScratch(context, account) ??
     innerGraph(context, account) ??
+    untrainedPart(context, account) ??
     largerPart(context, account)
   );
 }
@@ -101,6 +102,49 @@ function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undef
   return (found?.tensors?.length ?? 0) < MIN_OF_GRAPH ? undefined : found;
 }
 
+/** Of the gradients' bytes. */
+const UNTRAINED_SHARE = 0.5;
+/** States of smaller tensors may be of an optimizer that keeps one for rows and columns only, such as Adafactor. */
+const MIN_STATE = 2 ** 20;
+/** A state may be float32 where its gradient is bfloat16. */
+const TYPE_RATIOS = [1, 2];
+
+/**
+ * Gradients that no optimizer uses: of a backbone that was meant to be frozen, say. Their parameters have no state where
+ * others have some. Without them autograd would not keep the activations of that part either.
+ *
+ *     473 gradients, 262 MiB     22 tensors of Adam's state, 77 MiB: 11 parameters are trained
+ */
+function untrainedPart(context: AnalysisInput, account: Account): Diagnosis | undefined {
+  const { requestedBytes, sizeBytes, stack } = context.input.replay.allocations;
+  const idsOf = (kind: EntryKind) =>
+    account.entries.flatMap((entry) => (entry.kind === kind ? entry.allocations : []));
+  const left = new Map<number, number>();
+  for (const id of idsOf('optimizer-state')) countOne(left, requestedBytes[id]);
+  /** A state of that size, for one gradient each. */
+  const takesState = (id: AllocationIndex): boolean => {
+    const sizes = TYPE_RATIOS.map((ratio) => ratio * requestedBytes[id]);
+    const size = sizes.find((own) => (left.get(own) ?? 0) > 0);
+    if (size === undefined) return false;
+    left.set(size, (left.get(size) ?? 0) - 1);
+    return true;
+  };
+  const bytesOf = (ids: readonly AllocationIndex[]) => sumBy(ids, (id) => sizeBytes[id]);
+  const gradients = idsOf('gradients');
+  const used = new Set(gradients.filter(takesState));
+  const idle = gradients.filter((id) => !used.has(id));
+  const isKnown = [...used].some((id) => requestedBytes[id] >= MIN_STATE);
+  if (!isKnown || bytesOf(idle) < UNTRAINED_SHARE * bytesOf(gradients)) return undefined;
+  const found = ofLine(context, account, {
+    ...{ cause: 'activations', pattern: 'untrained-part' },
+    ids: account.entries.flatMap(({ kind, allocations }) =>
+      kind === 'activations' ? allocations.filter((id) => callsModule(context, stack[id])) : [],
+    ),
+    minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
+  });
+  return found && { ...found, idle: { count: idle.length, bytes: bytesOf(idle) } };
+}
+
 /** Whether the innermost user line on a stack calls a module. */
 function callsModule({ input }: AnalysisInput, stack: StackIndex): boolean {
   for (const frame of input.stacks.frames(stack)) {
@@ -138,7 +182,7 @@ function ofLine(
   if (largest === undefined || largest.bytes < minBytes) return undefined;
   const { own, bytes } = largest;
   const lines = userLines(context, stack[own[0]]);
-  const all = isData ? own : scratchOf(context, lines[0]);
+  const all = isData || pattern === 'untrained-part' ? own : scratchOf(context, lines[0]);
   return {
     ...plain(cause, bytes, lines, DOES['allocated at']),
     ...{ pattern, severity: 'low', tensors: own },

@@ -196,6 +196,10 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
     'one-tensor':
       'Compute it in chunks of rows, or without tensors of all pairs: torch.cdist or a matrix product in place of (a[:, None] - b[None]) ** 2.',
   }),
+  'untrained-part': some({
+    'no-grad':
+      'Freeze what is not trained: parameter.requires_grad_(False) for each of its parameters, or run it under torch.no_grad(). What is trained behind it keeps its own activations.',
+  }),
   'larger-part': some({
     'batch-size':
       'Use a smaller batch there: without a backward pass, results do not depend on it.',

@@ -137,6 +137,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,
   'line-scratch': (size) => `one line makes ${size} of scratch tensors`,
+  'untrained-part': (size) => `${size} of activations may be of a part that is not trained`,
   'larger-part': (size) => `one part of the run needs ${size} more than the rest`,
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
   'segments-retaken': (size) => `${size} is given back and asked for again`,
@@ -182,6 +183,10 @@ function clauseOf(figures: Figures): string {
     case 'larger-part': {
       const all = known.account.allocatedBytes;
       return `${passes} need ${formatBytes(all)}, the rest of the run at most ${formatBytes(all - bytes)}.`;
+    }
+    case 'untrained-part': {
+      const { count = 0, bytes: idle = 0 } = diagnosis.idle ?? {};
+      return `${plural(count, 'gradient')} (${formatBytes(idle)}) are of parameters that no optimizer has state for. If they are not trained, what ${at} keeps for them is not needed: ${share}.`;
     }
     case 'stepped-up':
       return `from one ${turnOf(known.context)} on, each needs ${size} more than those before.`;

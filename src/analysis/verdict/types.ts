@@ -59,6 +59,7 @@ export type Pattern =
   | 'resident-data'
   | 'line-scratch'
   | 'larger-part'
+  | 'untrained-part'
   | 'segments-retaken';
 
 /** Stable IDs. */

@@ -43,6 +43,15 @@ test('sites with one line are distinguished by the nearest caller that differs',
   ]);
 });
 
+test('what a line called in a library is no caller of it', () => {
+  const by = (line: number) =>
+    frame('/usr/lib/python3/site-packages/torchvision/resnet.py', 'forward', line);
+  expect(labelsOf([LINEAR, by(155), ATTENTION, MAIN], [LINEAR, by(161), ATTENTION, MAIN])).toEqual([
+    'model.py:81 · forward in linear.py:134 · by way of resnet.py:155',
+    'model.py:81 · forward in linear.py:134 · by way of resnet.py:161',
+  ]);
+});
+
 test('if callers differ in several places, places are named until all labels differ', () => {
   expect(
     labelsOf(

@@ -73,6 +73,7 @@ const pattern = wordsOf<Pattern>({
   'resident-data': true,
   'line-scratch': true,
   'larger-part': true,
+  'untrained-part': true,
   'segments-retaken': true,
 });
 
