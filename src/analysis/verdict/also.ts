@@ -4,6 +4,7 @@ import {
   formatBytes,
   formatCount,
   formatDurationUs,
+  plural,
   sentenceCase,
   withArticle,
 } from '../../base/format.ts';
@@ -40,6 +41,7 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
       : []),
     ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
     ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
+    ...idleText(diagnosis),
     ...emptyText(known, diagnosis),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
@@ -105,6 +107,14 @@ function alikeText({ context }: Case, { tensors = [], bytes }: Diagnosis): strin
     `${formatCount(same.length)} of its tensors have ${formatBytes(size)} each: if they hold the same, one would do.`,
   ];
 }
+
+/** '454 gradients (216.86 MiB) are of parameters that no optimizer has state for, as it has for others.' */
+const idleText = ({ idle }: Diagnosis): string[] =>
+  idle === undefined
+    ? []
+    : [
+        `${plural(idle.count, 'gradient')} (${formatBytes(idle.bytes)}) are of parameters that no optimizer has state for, as it has for others.`,
+      ];
 
 /** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */
 function waitingText({ context, account }: Case): string[] {

@@ -184,10 +184,8 @@ function clauseOf(figures: Figures): string {
       const all = known.account.allocatedBytes;
       return `${passes} need ${formatBytes(all)}, the rest of the run at most ${formatBytes(all - bytes)}.`;
     }
-    case 'untrained-part': {
-      const { count = 0, bytes: idle = 0 } = diagnosis.idle ?? {};
-      return `${plural(count, 'gradient')} (${formatBytes(idle)}) are of parameters that no optimizer has state for. If they are not trained, what ${at} keeps for them is not needed: ${share}.`;
-    }
+    case 'untrained-part':
+      return `activations of ${at} may be of a part that is not trained: ${share}.`;
     case 'stepped-up':
       return `from one ${turnOf(known.context)} on, each needs ${size} more than those before.`;
     case 'segments-retaken':
