@@ -66,7 +66,10 @@ function legendOf(context: DeviceModel, colorBy: 'stack' | 'site'): Legend {
 const pythonEntries = ({ entries }: Legend) =>
   entries
     .filter(({ label, term }) => term !== undefined && !label.endsWith('(backward pass)'))
-    .map(({ label, bytes, count }) => `${label.replace(/ · called.*/, '')} ${bytes} ${count}`);
+    .map(
+      ({ label, bytes, count }) =>
+        `${label.replace(/ · (called from|by way of) .*/, '')} ${bytes} ${count}`,
+    );
 
 it('the programs are among those recorded twice', () => {
   for (const [, python] of NAMES.slice(4)) {

@@ -67,14 +67,14 @@ export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
 }
 
 /**
- * A label such as 'train.py:21 (step) · called from main.py:9' that may lack space. It loses what follows the line first,
+ * A label such as 'train.py:21 (step) · called from main.py:9', or '· by way of resnet.py:155', that may lack space. It loses what follows the line first,
  * then part of the files' names, but never a line number, which people look for: it may be all that differs from another.
  * Screen readers read its parts as separate words, so a
  * button with this as its text needs a label too.
  */
 export function LineLabel({ label }: { readonly label: string }) {
-  const [, file, line, rest, caller] =
-    /^(.*?)(:\d+)(.*?)(?: · called from (.*))?$/s.exec(label) ?? [];
+  const [, file, line, rest, word, other] =
+    /^(.*?)(:\d+)(.*?)(?: · (called from|by way of) (.*))?$/s.exec(label) ?? [];
   if (file === undefined || line === undefined) {
     return (
       <span className="line-label">
@@ -91,10 +91,11 @@ export function LineLabel({ label }: { readonly label: string }) {
           <span>{rest}</span>
         </span>
       )}
-      {caller !== undefined && (
+      {other !== undefined && (
         <span className="line-label-caller">
           <bdi>
-            <span className="visually-hidden">called from</span> ← {caller}
+            <span className="visually-hidden">{word}</span> {word === 'called from' ? '←' : '→'}{' '}
+            {other}
           </bdi>
         </span>
       )}
