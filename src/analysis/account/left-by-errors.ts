@@ -12,7 +12,7 @@ import { upperBound } from '../../base/binary-search.ts';
 import { memoized } from '../../base/collections.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { userLines } from '../findings/user-lines.ts';
+import { rowsOf, userLines } from '../findings/user-lines.ts';
 import { type Draft, isLasting } from './cohorts.ts';
 import { isCaught, seenOoms } from './moment.ts';
 import { placesOf } from './places.ts';
@@ -46,9 +46,8 @@ function failedCall({ input, classifier }: AnalysisInput, stack: StackIndex): St
   const { frame, parent } = input.snapshot.stacks;
   const model = classifier.moduleCall(stack);
   if (model > 0) return parent[model];
-  let row = stack;
-  while (row > EMPTY_STACK && input.stacks.frame(frame[row]).kind !== 'user') row = parent[row];
-  return row > EMPTY_STACK ? parent[row] : EMPTY_STACK;
+  const isUser = (row: StackIndex) => input.stacks.frame(frame[row]).kind === 'user';
+  return parent[rowsOf(input, stack).find(isUser) ?? EMPTY_STACK];
 }
 
 /** Lines listed beyond the loop. */

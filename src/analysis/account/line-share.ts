@@ -7,7 +7,7 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel } from '../findings/user-lines.ts';
+import { callerOfModel, isSameLine, type Line } from '../findings/user-lines.ts';
 import type { Account } from './types.ts';
 
 /** From this share on, a line allocates 'it'; the rest is not worth a word. */
@@ -22,18 +22,31 @@ interface LineShare {
   readonly others: readonly FrameView[];
 }
 
-type Line = Pick<FrameView, 'filename' | 'line'>;
-
 /** Whether a line is on a stack. */
 export const onStack = (context: AnalysisInput, line: Line) =>
   memoized((stack: StackIndex) =>
     [...context.input.stacks.frames(stack)].some((frame) => isLine(context, frame, line)),
   );
 
-function isLine({ input }: AnalysisInput, frame: FrameIndex | undefined, line: Line): boolean {
-  if (frame === undefined) return false;
-  const view = input.stacks.frame(frame);
-  return view.line === line.line && view.filename === line.filename;
+const isLine = ({ input }: AnalysisInput, frame: FrameIndex | undefined, line: Line): boolean =>
+  frame !== undefined && isSameLine(input.stacks.frame(frame), line);
+
+/** Of the bytes of these, the share with such a stack, see onStack; 1 if there are none. */
+export function shareUnder(
+  { input }: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  isUnder: (stack: StackIndex) => boolean,
+): number {
+  const { stack, sizeBytes } = input.replay.allocations;
+  const rest = sumBy(ids, (id) => (isUnder(stack[id]) ? 0 : sizeBytes[id]));
+  return (
+    1 -
+    rest /
+      Math.max(
+        1,
+        sumBy(ids, (id) => sizeBytes[id]),
+      )
+  );
 }
 
 export function lineShare(
@@ -41,10 +54,9 @@ export function lineShare(
   ids: readonly AllocationIndex[],
   line: Line,
 ): LineShare {
-  const { stack, sizeBytes } = context.input.replay.allocations;
+  const { stack } = context.input.replay.allocations;
   const isUnder = onStack(context, line);
   const rest = ids.filter((id) => !isUnder(stack[id]));
-  const bytesOf = (own: readonly AllocationIndex[]) => sumBy(own, (id) => sizeBytes[id]);
   // Beside a line in the model, others in the model are meant, not who called it.
   const own = ids.find((id) => isUnder(stack[id]));
   const isInModel =
@@ -55,11 +67,26 @@ export function lineShare(
     isInModel ? context.input.stacks.topUserFrame(stack[id]) : callerOfModel(context, stack[id]);
   const others = new Set(rest.flatMap((id) => statementOf(id) ?? []));
   const views = [...others].map((frame) => context.input.stacks.frame(frame));
-  return { share: 1 - bytesOf(rest) / Math.max(1, bytesOf(ids)), others: views };
+  return { share: shareUnder(context, ids, isUnder), others: views };
 }
 
 /** Of what is allocated: a line with less says little about a run. */
 const MOST_OF_RUN = 0.1;
+
+/** Of these allocations, those with one key that have the most bytes; those without a key don't count. */
+export function largestGroup<Key extends number | string>(
+  { input }: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  keyOf: (id: AllocationIndex) => Key | undefined,
+): { key: Key; own: AllocationIndex[]; bytes: number } | undefined {
+  const { sizeBytes } = input.replay.allocations;
+  const [largest] = [...groupBy(ids, keyOf)]
+    .flatMap(([key, own]) =>
+      key === undefined ? [] : { key, own, bytes: sumBy(own, (id) => sizeBytes[id]) },
+    )
+    .sort((a, b) => b.bytes - a.bytes);
+  return largest;
+}
 
 export interface LargestLine {
   readonly line: FrameView;
@@ -79,14 +106,10 @@ export function largestLine(
   const ids = entries.flatMap(({ kind, allocations }) =>
     kind === 'pending-free' ? [] : allocations,
   );
-  const byLine = groupBy(ids, (id) => input.stacks.topUserFrame(stack[id]));
-  byLine.delete(undefined);
-  const [largest] = [...byLine]
-    .map(([line, own]) => ({ line, own, bytes: sumBy(own, (id) => sizeBytes[id]) }))
-    .sort((a, b) => b.bytes - a.bytes);
-  if (largest?.line === undefined || largest.bytes < MOST_OF_RUN * allocatedBytes) return undefined;
+  const largest = largestGroup(context, ids, (id) => input.stacks.topUserFrame(stack[id]));
+  if (largest === undefined || largest.bytes < MOST_OF_RUN * allocatedBytes) return undefined;
   const { bytes, own } = largest;
-  const line = input.stacks.frame(largest.line);
+  const line = input.stacks.frame(largest.key);
   const isUnder = onStack(context, line);
   const withCalledBytes = sumBy(ids, (id) => (isUnder(stack[id]) ? sizeBytes[id] : 0));
   return { line, bytes, withCalledBytes, allocations: own };

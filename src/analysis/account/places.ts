@@ -11,9 +11,9 @@ import type { FrameView } from '../../device/model/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { GRAPH_SITES, keepsPasses } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel, lineInLoop, userLines } from '../findings/user-lines.ts';
+import { callerOfModel, isSameLine, lineInLoop, userLines } from '../findings/user-lines.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
-import { lineShare } from './line-share.ts';
+import { onStack, shareUnder } from './line-share.ts';
 
 /** The lines to look at, then those that lead there from the program's loop. */
 export function linesFrom(
@@ -21,9 +21,7 @@ export function linesFrom(
   lines: readonly FrameView[],
 ): FrameView[] {
   if (first === undefined) return [...lines];
-  const at = lines.findIndex(
-    ({ filename, line }) => filename === first.filename && line === first.line,
-  );
+  const at = lines.findIndex((line) => isSameLine(line, first));
   return [first, ...beside, ...lines.slice(at + 1)];
 }
 
@@ -97,7 +95,7 @@ export class Places {
   /** Whether a line is on the stacks of most bytes. */
   #hasMost(ids: readonly AllocationIndex[], line: FrameIndex): boolean {
     const view = this.#context.input.stacks.frame(line);
-    return lineShare(this.#context, ids, view).share >= 0.5;
+    return shareUnder(this.#context, ids, onStack(this.#context, view)) >= 0.5;
   }
 
   #lineOf(frame: FrameIndex): number {

@@ -144,3 +144,10 @@ export interface Account {
 /** Bytes of an account's entries of these kinds. */
 export const sumOf = ({ entries }: Pick<Account, 'entries'>, kinds: readonly EntryKind[]): number =>
   entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
+
+/** The allocations of an account's entries of these kinds. */
+export const allocationsOf = (
+  { entries }: Pick<Account, 'entries'>,
+  kinds: readonly EntryKind[],
+): AllocationIndex[] =>
+  entries.flatMap(({ kind, allocations }) => (kinds.includes(kind) ? allocations : []));

@@ -1,7 +1,7 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { addTo, groupBy } from '../../base/collections.ts';
+import { addTo, groupBy, memoized } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout, seenOoms } from '../account/moment.ts';
@@ -20,10 +20,9 @@ import { type ForwardRun, forwardRuns, idsOf } from '../steps/forward-runs.ts';
 import {
   checkedText,
   evidentRuns,
-  isMostlyUnused,
   isUnderNoGrad,
   isUnusedGraph,
-  keepsGraph,
+  isUsedGraph,
   MIN_ALLOCATIONS,
 } from '../steps/pass-graphs.ts';
 import { adviceFor } from '../verdict/remedy-ideas.ts';
@@ -110,8 +109,7 @@ function framesOfUsed(context: AnalysisInput): Map<FrameIndex, StackIndex[]> {
   const { snapshot, stacks } = context.input;
   const frames = new Map<FrameIndex, StackIndex[]>();
   for (const [call, own] of byCall(context.once(evidentRuns))) {
-    if (!own.some((run) => keepsGraph(context, run) && !run.isCutOff && !isMostlyUnused(run)))
-      continue;
+    if (!own.some((run) => isUsedGraph(context, run))) continue;
     for (const frame of stacks.frames(snapshot.stacks.parent[call])) addTo(frames, frame, call);
   }
   return frames;
@@ -120,8 +118,8 @@ function framesOfUsed(context: AnalysisInput): Map<FrameIndex, StackIndex[]> {
 /** By the user's line: `evaluate(model, train_set)` and `evaluate(model, test_set)` call the model in one. */
 const byLine = (context: AnalysisInput): ForwardRun[][] => {
   const { frame } = context.input.snapshot.stacks;
-  const runs = context.once(evidentRuns);
-  return [...groupBy(runs, ({ call }) => frame[callerOf(context, call)]).values()];
+  const lineOf = memoized((call: StackIndex) => frame[callerOf(context, call)]);
+  return [...groupBy(context.once(evidentRuns), ({ call }) => lineOf(call)).values()];
 };
 
 const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
@@ -252,9 +250,7 @@ function failedEvaluation(
   if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
   const others = runs.filter((one) => one.last < run.first && one.call !== call);
-  const trained = others.filter(
-    (one) => keepsGraph(context, one) && !one.isCutOff && !isMostlyUnused(one),
-  );
+  const trained = others.filter((one) => isUsedGraph(context, one));
   // The other call that has the most of them.
   const [most = []] = [...byCall(trained).values()].sort((a, b) => b.length - a.length);
   if (most.length < MIN_TRAINED) return undefined;

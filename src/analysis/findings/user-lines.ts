@@ -13,6 +13,12 @@ import type { StepSequence } from '../steps/step-sequence.ts';
 import type { AnalysisInput } from './analysis-input.ts';
 import type { DeviceTables } from './types.ts';
 
+/** What identifies a line of code. */
+export type Line = Pick<FrameView, 'filename' | 'line'>;
+
+export const isSameLine = (a: Line | undefined, b: Line | undefined): boolean =>
+  a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;
+
 /** Limit for stacks without a known loop. */
 const MAX_LINES = 8;
 

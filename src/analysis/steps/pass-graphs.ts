@@ -95,7 +95,7 @@ function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes, output }: Fo
   return sumBy(left, (id) => sizeBytes[id]) > (keptBytes - (sizeBytes[output] ?? 0)) / 2;
 }
 
-export function keepsGraph(context: AnalysisInput, run: ForwardRun): boolean {
+function keepsGraph(context: AnalysisInput, run: ForwardRun): boolean {
   const { keptCount, allocations, keptBytes, bytes } = run;
   if (keptCount < MIN_ALLOCATIONS / 2) return false;
   const usual = context.once(usualGraph);
@@ -114,13 +114,15 @@ const LIKE_SHARE = 0.8;
 /** The largest pass whose graph a backward used. It may keep 51 of 203 tensors: the rest are made and dropped. */
 function usualGraph(context: AnalysisInput): ForwardRun | undefined {
   const { evidenceOf } = context.classification;
-  const used = evidentRuns(context).filter(
-    (run) =>
-      run.keptCount >= USUAL_SHARE * run.allocations &&
-      run.oom === undefined &&
-      !isMostlyUnused(run) &&
-      run.kept.some((id) => evidenceOf[id] === Evidence.FreedInBackward),
-  );
+  const used = context
+    .once(evidentRuns)
+    .filter(
+      (run) =>
+        run.keptCount >= USUAL_SHARE * run.allocations &&
+        run.oom === undefined &&
+        !isMostlyUnused(run) &&
+        run.kept.some((id) => evidenceOf[id] === Evidence.FreedInBackward),
+    );
   return used.reduce<ForwardRun | undefined>(
     (largest, run) => (run.allocations > (largest?.allocations ?? 0) ? run : largest),
     undefined,
@@ -137,10 +139,13 @@ const isUsedInBackward = (run: ForwardRun): boolean =>
 export const isUnusedGraph = (context: AnalysisInput, run: ForwardRun): boolean =>
   keepsGraph(context, run) && !run.isCutOff && isMostlyUnused(run) && !isUsedInPart(context, run);
 
+export const isUsedGraph = (context: AnalysisInput, run: ForwardRun): boolean =>
+  keepsGraph(context, run) && !run.isCutOff && !isMostlyUnused(run);
+
 /** Its backward came: what that did not use is of a model inside the model, such as a teacher. */
 const isUsedInPart = ({ classification }: AnalysisInput, { ownBackward, kept }: ForwardRun) =>
   ownBackward !== undefined && kept.some((id) => USED.has(classification.evidenceOf[id]));
 const USED: ReadonlySet<Evidence> = new Set([Evidence.FreedInBackward, Evidence.LiveUntilBackward]);
 
-export const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
+const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
   unusedBytes > (keptBytes - lateBytes) / 2;

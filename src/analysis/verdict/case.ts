@@ -114,6 +114,10 @@ const CAUSE_OF: Partial<Record<DetectorId, Cause>> = {
   'level-shift': 'activations',
 };
 
+/** How much lower the run's peak would be without it; undefined if nothing says so. */
+export const peakLowerBy = ({ lowersPeakBytes, finding }: Diagnosis): number | undefined =>
+  lowersPeakBytes ?? finding?.lowersPeakBytes;
+
 export const toldBy = (
   findings: readonly Finding[],
   ...detectors: readonly DetectorId[]

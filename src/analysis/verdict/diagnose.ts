@@ -12,11 +12,12 @@ import { poolsOfGraphs } from '../account/private-pools.ts';
 import {
   type Account,
   type AccountEntry,
+  allocationsOf,
   type EntryKind,
   isFree,
   sumOf,
 } from '../account/types.ts';
-import { userLines } from '../findings/user-lines.ts';
+import { isSameLine, userLines } from '../findings/user-lines.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import {
   type Case,
@@ -25,6 +26,7 @@ import {
   type Failure,
   largestOf,
   ofEntry,
+  peakLowerBy,
   plain,
   toldBy,
 } from './case.ts';
@@ -144,9 +146,7 @@ function outsideCause(
 /** A layer's tensor among others as large: together they show that the batch is too large, not this one tensor. */
 function isOneOfMany({ account, context }: Case, requestedBytes: number): boolean {
   const { sizeBytes } = context.input.replay.allocations;
-  const ids = account.entries.flatMap(({ kind, allocations }) =>
-    kind === 'activations' || kind === 'temporaries' ? allocations : [],
-  );
+  const ids = allocationsOf(account, ['activations', 'temporaries']);
   const alike = ids.filter((id) => sizeBytes[id] >= requestedBytes / 2);
   return sumBy(alike, (id) => sizeBytes[id]) >= 2 * requestedBytes;
 }
@@ -184,15 +184,21 @@ function withoutOom(known: Case): Diagnosis {
     (PILES.includes(cause) ? 4 : 0) + (severity === 'high' ? 2 : 0) + (cause === 'cached' ? 0 : 1);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
   const small = known.context.isTraining ? kept.find(isSmallLeak) : undefined;
-  const advice = [
+  const [first = small ?? adviceOn(known, kept)] = candidates;
+  return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+}
+
+/** Of all that is harmless, that without which the peak would be lowest. Recounts the run for each, so it comes last. */
+function adviceOn(known: Case, kept: readonly Diagnosis[]): Diagnosis | undefined {
+  const [most] = [
     kept.find((one) => lowersPeak(known, one)),
     waitingGraphs(known),
     idleCopies(known),
     peakMaker(known),
-  ].flatMap((one) => one ?? []);
-  const [most] = advice.sort((a, b) => savedOf(b) - savedOf(a));
-  const [first = small ?? most] = candidates;
-  return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+  ]
+    .flatMap((one) => one ?? [])
+    .sort((a, b) => (peakLowerBy(b) ?? b.bytes) - (peakLowerBy(a) ?? a.bytes));
+  return most;
 }
 
 /** A program with a few graphs of different models needs a pool for each. */
@@ -275,14 +281,9 @@ function waitingGraphs({ context, account }: Case): Diagnosis | undefined {
   };
 }
 
-/** At the peak. */
-const savedOf = ({ bytes, finding, lowersPeakBytes = finding?.lowersPeakBytes }: Diagnosis) =>
-  lowersPeakBytes ?? bytes;
-
 /** Graphs that are dropped one by one set the peak: no fault while one of them fits, but worth mentioning. */
-const lowersPeak = ({ context }: Case, { finding }: Diagnosis): boolean =>
-  (finding?.lowersPeakBytes ?? 0) >=
-  NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
+const lowersPeak = ({ context }: Case, diagnosis: Diagnosis): boolean =>
+  (peakLowerBy(diagnosis) ?? 0) >= NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
 
 /** What is replaced by ever larger tensors, or piles up, causes the gaps: if both are there, name the tensors. */
 function lastingOrWasting(known: Case): Diagnosis[] {
@@ -312,6 +313,3 @@ function fragmented({ account, context, findings, failure }: Case): Diagnosis {
   const does = isPinned ? 'pins memory' : 'asks for many sizes';
   return { ...plain('fragmentation', bytes, lines, does), finding };
 }
-
-const isSameLine = (a: FrameView | undefined, b: FrameView | undefined): boolean =>
-  a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;

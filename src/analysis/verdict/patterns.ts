@@ -5,7 +5,7 @@ import { MemoryClass } from '../../device/classes/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 
 import { leftByErrors } from '../account/left-by-errors.ts';
-import type { Account, AccountEntry } from '../account/types.ts';
+import { type Account, type AccountEntry, allocationsOf } from '../account/types.ts';
 import { areScalars } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { forEachMade, stepCount } from '../steps/step-sequence.ts';
@@ -68,9 +68,7 @@ export function copiesIn(
   { classification }: AnalysisInput,
   { entries }: Pick<Account, 'entries'>,
 ): number {
-  const ids = entries.flatMap(({ kind, allocations }) =>
-    kind === 'second-model' ? allocations : [],
-  );
+  const ids = allocationsOf({ entries }, ['second-model']);
   return new Set(ids.map((id) => classification.copies.get(id))).size;
 }
 

@@ -7,14 +7,14 @@
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { countOne, groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { countOne, memoized, sumBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
-import type { FrameView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { largestGroup } from '../account/line-share.ts';
 import { peakOutside, peakWithout } from '../account/moment.ts';
-import type { Account, EntryKind } from '../account/types.ts';
+import { type Account, allocationsOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel, userLines } from '../findings/user-lines.ts';
+import { callerOfModel, isSameLine, type Line, userLines } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
 import { type Case, type Diagnosis, DOES, plain } from './case.ts';
 import type { Cause, Pattern } from './types.ts';
@@ -53,11 +53,9 @@ export function residentData({ context, account }: Case): Diagnosis | undefined 
   const step = context.findPrimarySteps()?.bounds.at(-1 - MIN_LIVED);
   const before = Math.max(step ?? -1, pass === undefined ? -1 : start[pass.first]);
   return ofLine(context, account, {
-    ...{ cause: 'inputs', pattern: 'resident-data' },
-    ids: account.entries.flatMap(({ kind, allocations }) =>
-      kind === 'inputs'
-        ? allocations.filter((id) => freeRequested[id] === NEVER && start[id] < before)
-        : [],
+    ...{ cause: 'inputs', pattern: 'resident-data', isOfFunction: true },
+    ids: allocationsOf(account, ['inputs']).filter(
+      (id) => freeRequested[id] === NEVER && start[id] < before,
     ),
     minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
   });
@@ -69,9 +67,7 @@ function lineScratch(context: AnalysisInput, account: Account): Diagnosis | unde
   const isOwn = memoized((own: StackIndex) => !callsModule(context, own));
   return ofLine(context, account, {
     ...{ cause: 'temporaries', pattern: 'line-scratch' },
-    ids: account.entries.flatMap(({ kind, allocations }) =>
-      kind === 'temporaries' ? allocations.filter((id) => isOwn(stack[id])) : [],
-    ),
+    ids: allocationsOf(account, ['temporaries']).filter((id) => isOwn(stack[id])),
     minBytes: Math.max(MIN_SCRATCH_BYTES, SCRATCH_SHARE * account.allocatedBytes),
   });
 }
@@ -94,9 +90,7 @@ function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undef
   });
   const found = ofLine(context, account, {
     ...{ cause: 'temporaries', pattern: 'evaluation-without-no-grad' },
-    ids: account.entries.flatMap(({ kind, allocations }) =>
-      kind === 'temporaries' ? allocations.filter((id) => isOver(stack[id])) : [],
-    ),
+    ids: allocationsOf(account, ['temporaries']).filter((id) => isOver(stack[id])),
     minBytes: Math.max(MIN_SCRATCH_BYTES, REST_SHARE * account.allocatedBytes),
   });
   return (found?.tensors?.length ?? 0) < MIN_OF_GRAPH ? undefined : found;
@@ -117,10 +111,8 @@ const TYPE_RATIOS = [1, 2];
  */
 function untrainedPart(context: AnalysisInput, account: Account): Diagnosis | undefined {
   const { requestedBytes, sizeBytes, stack } = context.input.replay.allocations;
-  const idsOf = (kind: EntryKind) =>
-    account.entries.flatMap((entry) => (entry.kind === kind ? entry.allocations : []));
   const left = new Map<number, number>();
-  for (const id of idsOf('optimizer-state')) countOne(left, requestedBytes[id]);
+  for (const id of allocationsOf(account, ['optimizer-state'])) countOne(left, requestedBytes[id]);
   /** A state of that size, for one gradient each. */
   const takesState = (id: AllocationIndex): boolean => {
     const sizes = TYPE_RATIOS.map((ratio) => ratio * requestedBytes[id]);
@@ -130,16 +122,15 @@ function untrainedPart(context: AnalysisInput, account: Account): Diagnosis | un
     return true;
   };
   const bytesOf = (ids: readonly AllocationIndex[]) => sumBy(ids, (id) => sizeBytes[id]);
-  const gradients = idsOf('gradients');
+  const gradients = allocationsOf(account, ['gradients']);
   const used = new Set(gradients.filter(takesState));
   const idle = gradients.filter((id) => !used.has(id));
   const isKnown = [...used].some((id) => requestedBytes[id] >= MIN_STATE);
   if (!isKnown || bytesOf(idle) < UNTRAINED_SHARE * bytesOf(gradients)) return undefined;
+  const isOfModule = memoized((own: StackIndex) => callsModule(context, own));
   const found = ofLine(context, account, {
     ...{ cause: 'activations', pattern: 'untrained-part' },
-    ids: account.entries.flatMap(({ kind, allocations }) =>
-      kind === 'activations' ? allocations.filter((id) => callsModule(context, stack[id])) : [],
-    ),
+    ids: allocationsOf(account, ['activations']).filter((id) => isOfModule(stack[id])),
     minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
   });
   return found && { ...found, idle: { count: idle.length, bytes: bytesOf(idle) } };
@@ -160,29 +151,26 @@ interface OneLine {
   readonly pattern: Pattern;
   readonly ids: readonly AllocationIndex[];
   readonly minBytes: number;
+  /** All lines of the largest's function count. */
+  readonly isOfFunction?: boolean;
 }
 
 /** What one user line made of some tensors or, of data, the lines of one function; if that is enough. */
 function ofLine(
   context: AnalysisInput,
   account: Account,
-  { cause, pattern, ids, minBytes }: OneLine,
+  { cause, pattern, ids, minBytes, isOfFunction = false }: OneLine,
 ): Diagnosis | undefined {
   const { replay, stacks } = context.input;
-  const { stack, sizeBytes } = replay.allocations;
-  const isData = pattern === 'resident-data';
-  const byPlace = groupBy(ids, (id) => {
+  const { stack } = replay.allocations;
+  const largest = largestGroup(context, ids, (id) => {
     const view = stacks.topUserFrameView(stack[id]);
-    return view && `${view.filename} ${isData ? view.name : view.line}`;
+    return view && `${view.filename} ${isOfFunction ? view.name : view.line}`;
   });
-  byPlace.delete(undefined);
-  const [largest] = [...byPlace.values()]
-    .map((own) => ({ own, bytes: sumBy(own, (id) => sizeBytes[id]) }))
-    .sort((a, b) => b.bytes - a.bytes);
   if (largest === undefined || largest.bytes < minBytes) return undefined;
   const { own, bytes } = largest;
   const lines = userLines(context, stack[own[0]]);
-  const all = isData || pattern === 'untrained-part' ? own : scratchOf(context, lines[0]);
+  const all = cause === 'temporaries' ? scratchOf(context, lines[0]) : own;
   return {
     ...plain(cause, bytes, lines, DOES['allocated at']),
     ...{ pattern, severity: 'low', tensors: own },
@@ -191,14 +179,14 @@ function ofLine(
 }
 
 /** Of all passes, since each would set the same peak. */
-function scratchOf({ input, classification }: AnalysisInput, line: FrameView): AllocationIndex[] {
+function scratchOf({ input, classification }: AnalysisInput, line: Line): AllocationIndex[] {
   const { stack, length } = input.replay.allocations;
+  const isOfLine = memoized((own: StackIndex) =>
+    isSameLine(input.stacks.topUserFrameView(own), line),
+  );
   const ids: AllocationIndex[] = [];
-  for (let id = 0; id < length; id++) {
-    if (classification.classOf[id] !== MemoryClass.Temporaries) continue;
-    const own = input.stacks.topUserFrameView(stack[id]);
-    if (own?.line === line.line && own.filename === line.filename) ids.push(id);
-  }
+  for (let id = 0; id < length; id++)
+    if (classification.classOf[id] === MemoryClass.Temporaries && isOfLine(stack[id])) ids.push(id);
   return ids;
 }
 

@@ -5,6 +5,7 @@
 import { upperBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes } from '../../base/format.ts';
+import { allocationsOf } from '../account/types.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
 import { ideasFor, MAX_REMEDIES } from './remedy-ideas.ts';
@@ -83,9 +84,7 @@ const LARGE_WEIGHT = 2 ** 26;
 /** Sizes of the parameters, as requested. */
 function largeWeights({ context, account }: Case): ReadonlySet<number> {
   const { requestedBytes } = context.input.replay.allocations;
-  const ids = account.entries.flatMap(({ kind, allocations }) =>
-    kind === 'parameters' ? allocations : [],
-  );
+  const ids = allocationsOf(account, ['parameters']);
   return new Set(ids.map((id) => requestedBytes[id]).filter((bytes) => bytes >= LARGE_WEIGHT));
 }
 
@@ -94,10 +93,7 @@ function ofWeightsBytes(known: Case): number {
   const { context, account } = known;
   const { requestedBytes, sizeBytes, stack } = context.input.replay.allocations;
   const sizes = largeWeights(known);
-  const ids = account.entries.flatMap(({ kind, allocations }) =>
-    kind === 'temporaries' ? allocations : [],
-  );
-  return sumBy(ids, (id) =>
+  return sumBy(allocationsOf(account, ['temporaries']), (id) =>
     sizes.has(requestedBytes[id]) && context.classifier.isBackward(stack[id]) ? sizeBytes[id] : 0,
   );
 }
@@ -115,10 +111,7 @@ function isWidened({ context, account, failure }: Case): boolean {
 /** Gradients that autograd's node of an embedding made. */
 function embeddingBytes({ context, account }: Case): number {
   const { sizeBytes } = context.input.replay.allocations;
-  const ids = account.entries.flatMap(({ kind, allocations }) =>
-    kind === 'gradients' ? allocations : [],
-  );
-  return sumBy(ids, (id) => {
+  return sumBy(allocationsOf(account, ['gradients']), (id) => {
     const site = context.nativeSiteOf(id);
     const name = site === undefined ? '' : (context.nativeFrame(site)?.name ?? '');
     return /\bEmbedding(Bag)?Backward/.test(name) ? sizeBytes[id] : 0;

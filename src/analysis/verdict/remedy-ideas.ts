@@ -4,10 +4,12 @@ import { type Account, sumOf } from '../account/types.ts';
 import type { Diagnosis } from './case.ts';
 import {
   ADAPTERS,
+  CHECKPOINTING,
   DETACH,
   EXPANDABLE,
   type Idea,
   ideas,
+  LESS_AT_ONCE,
   LOWER_PRECISION,
   NO_GRAPH,
   OF_CAUSE,
@@ -19,6 +21,7 @@ import {
   RECORD_MORE,
   REPEAT_SIZES,
   SHARE_MODEL,
+  SMALLER_BATCH,
   SOME_NO_GRAD,
   SPARSE,
 } from './remedy-texts.ts';
@@ -67,11 +70,7 @@ export function ideasFor(
   const { isServer = false, isInference = false, isUntrained = false } = circumstances;
   const { requestedBytes = 0, ofWeightsBytes = 0 } = circumstances;
   const { embeddingBytes = 0, isWidened = false } = circumstances;
-  const allSizeIdeas = isServer
-    ? servedSizeIdeas
-    : isInference
-      ? inferredSizeIdeas
-      : trainedSizeIdeas;
+  const allSizeIdeas = isServer ? servedSizeIdeas : passSizeIdeas(!isInference);
   const sizeIdeas = () =>
     allSizeIdeas(account, requestedBytes, ofWeightsBytes).filter(
       ({ id }) => !(isWidened && id === 'lower-precision'),
@@ -103,40 +102,26 @@ export function ideasFor(
   }
 }
 
-/** Remedies that depend on the batch; those that save nothing are left out later. */
-function trainedSizeIdeas(
+type SizeIdeas = (
   account: Pick<Account, 'entries'>,
   requestedBytes: number,
   ofWeightsBytes: number,
-): Idea[] {
-  const activations = sumOf(account, ['activations', 'temporaries']) - ofWeightsBytes;
-  return [
-    ...ideas((activations + requestedBytes) * 0.5, {
-      'batch-size':
-        'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
-    }),
-    ...ideas(activations * 0.6, {
-      checkpointing: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
-    }),
-    ...ideas(lowerPrecisionSaves(activations, requestedBytes), LOWER_PRECISION),
-  ];
-}
+) => Idea[];
 
-/** Without a backward pass, only less at once or fewer bits help. */
-function inferredSizeIdeas(
-  account: Pick<Account, 'entries'>,
-  requestedBytes: number,
-  ofWeightsBytes: number,
-): Idea[] {
-  const activations = sumOf(account, ['activations', 'temporaries']) - ofWeightsBytes;
-  return [
-    ...ideas((activations + requestedBytes) * 0.5, {
-      'batch-size':
-        'Halve what runs at once: fewer samples, shorter sequences, or images in tiles.',
-    }),
-    ...ideas(lowerPrecisionSaves(activations, requestedBytes), LOWER_PRECISION),
-  ];
-}
+/**
+ * Remedies that depend on the batch; those that save nothing are left out later. Without a backward pass nothing is
+ * recomputed and no gradients add up: only less at once or fewer bits help.
+ */
+const passSizeIdeas =
+  (isTrained: boolean): SizeIdeas =>
+  (account, requestedBytes, ofWeightsBytes) => {
+    const activations = sumOf(account, ['activations', 'temporaries']) - ofWeightsBytes;
+    return [
+      ...ideas((activations + requestedBytes) * 0.5, isTrained ? SMALLER_BATCH : LESS_AT_ONCE),
+      ...(isTrained ? ideas(activations * 0.6, CHECKPOINTING) : []),
+      ...ideas(lowerPrecisionSaves(activations, requestedBytes), LOWER_PRECISION),
+    ];
+  };
 
 /** A tensor takes half; autocast leaves some of a pass in float32. */
 const lowerPrecisionSaves = (activations: number, requestedBytes: number): number =>

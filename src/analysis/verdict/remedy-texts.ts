@@ -17,6 +17,16 @@ const all = (texts: Texts) => ideas('all', texts);
 /** How much they give back is not known. */
 const some = (texts: Texts) => ideas(undefined, texts);
 
+export const SMALLER_BATCH: Texts = {
+  'batch-size':
+    'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
+};
+export const LESS_AT_ONCE: Texts = {
+  'batch-size': 'Halve what runs at once: fewer samples, shorter sequences, or images in tiles.',
+};
+export const CHECKPOINTING: Texts = {
+  checkpointing: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
+};
 export const LOWER_PRECISION: Texts = {
   'lower-precision':
     "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",

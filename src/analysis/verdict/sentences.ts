@@ -12,7 +12,7 @@ import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
-import type { Case, Diagnosis, Failure } from './case.ts';
+import { type Case, type Diagnosis, type Failure, peakLowerBy } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import { copiesIn } from './patterns.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
@@ -162,7 +162,7 @@ function clauseOf(figures: Figures): string {
       if (diagnosis.entry !== undefined)
         return `${passes} keep their activations for a backward pass that never comes: ${share}${more}.${need}`;
       return isOnlyAdvice(diagnosis)
-        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(diagnosis.lowersPeakBytes ?? diagnosis.finding?.lowersPeakBytes ?? 0)} lower.`
+        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(peakLowerBy(diagnosis) ?? 0)} lower.`
         : `${passes} keep ${known.failure === undefined ? 'up to ' : ''}${size} of activations for a backward pass that never comes${held}.${restText(figures)}`;
     case 'kept-exceptions':
       return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
@@ -243,11 +243,11 @@ function isBatchUseless({ context, account, failure }: Case): boolean {
 }
 
 /** Why the peak falls by less than these take: the rest of the run has a peak of its own. */
-function restText({ known, diagnosis: { finding } }: Figures): string {
-  const { lowersPeakBytes } = finding ?? {};
-  if (known.failure !== undefined || lowersPeakBytes === undefined) return '';
+function restText({ known, diagnosis }: Figures): string {
+  const lower = peakLowerBy(diagnosis);
+  if (known.failure !== undefined || lower === undefined) return '';
   const peak = known.context.input.replay.peaks.allocatedBytes.bytes;
-  return ` Without them the peak would be ${formatBytes(lowersPeakBytes)} lower: the rest of the run needs ${formatBytes(peak - lowersPeakBytes)}.`;
+  return ` Without them the peak would be ${formatBytes(lower)} lower: the rest of the run needs ${formatBytes(peak - lower)}.`;
 }
 
 function requestedBy(source: Failure['source'] = 'own', at: string | undefined): string {

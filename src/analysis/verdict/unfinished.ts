@@ -6,7 +6,7 @@ import { groupBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { type Account, type EntryKind, sumOf } from '../account/types.ts';
+import { type Account, allocationsOf, type EntryKind, sumOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
 import type { Pattern } from './types.ts';
@@ -88,10 +88,7 @@ function wholeState({ input }: AnalysisInput, { entries, moment }: Account): num
   const asking = [...input.stacks.frames(input.trace.events.stack[moment.event])];
   const hasTwo = asking.some((frame) => TWO_MOMENTS.test(input.stacks.frame(frame).filename));
   const sizesOf = (kind: EntryKind) =>
-    groupBy(
-      entries.flatMap((entry) => (entry.kind === kind ? entry.allocations : [])),
-      (id) => requestedBytes[id],
-    );
+    groupBy(allocationsOf({ entries }, [kind]), (id) => requestedBytes[id]);
   const gradients = sizesOf('gradients');
   const each = [...sizesOf('optimizer-state')].flatMap(([size, { length }]) => {
     const own = gradients.get(size);

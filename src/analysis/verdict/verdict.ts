@@ -16,9 +16,8 @@ import { type Account, isRate } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import { waitingPasses } from '../steps/waiting-passes.ts';
 import { alsoOf } from './also.ts';
-import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES } from './case.ts';
+import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES, peakLowerBy } from './case.ts';
 import { diagnose, isOfModels, isOnlyAdvice } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { briefOf, textOf } from './sentences.ts';
@@ -170,14 +169,15 @@ function needOf(
 }
 
 function savedOf(
-  { account, context, failure }: Case,
-  { bytes, finding, pattern, lowersPeakBytes = finding?.lowersPeakBytes }: Diagnosis,
+  { account, failure }: Case,
+  diagnosis: Diagnosis,
   needBytes: number | undefined,
 ): number {
-  if (failure === undefined && lowersPeakBytes !== undefined) return lowersPeakBytes;
+  const { bytes, pattern } = diagnosis;
+  const lower = peakLowerBy(diagnosis);
+  if (failure === undefined && lower !== undefined) return lower;
   // The calls that failed before had a peak of their own, which is not this request's.
   if (pattern === 'kept-exceptions') return bytes;
-  if (pattern === 'waiting-graphs') return waitingPasses(context, account)?.savedBytes ?? bytes;
   if (needBytes === undefined) return bytes;
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);
 }

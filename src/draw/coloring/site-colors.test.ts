@@ -68,24 +68,31 @@ describe('colors of the sites in view', () => {
   });
 });
 
+/** The legends of a capture at four events, each with the colors that follow from those before. */
+function* legendsOf(name: string) {
+  for (const context of contextsOf(loadCapture(name))) {
+    const { length, timeUs } = context.trace.events;
+    const index = new TimelineIndex(context.replay, length, timeUs);
+    const coloring = makeColoring(context, 'stack', STACK_CLASSES);
+    const peak = context.replay.peaks.activeBytes.event;
+    let siteColors = '';
+    for (const event of [Math.floor(length / 10), peak, Math.floor(length / 2), length - 1]) {
+      const legend = legendAt(context, index, 'stack', coloring, event);
+      const named = namedSites(legend);
+      siteColors = siteColorsInView(named, siteColors, COLORS);
+      yield { context, coloring, event, legend, named, siteColors };
+    }
+  }
+}
+
 test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
   '%s: no two entries of a legend have one label, no two call sites one color',
   (name) => {
-    for (const context of contextsOf(loadCapture(name))) {
-      const { length, timeUs } = context.trace.events;
-      const index = new TimelineIndex(context.replay, length, timeUs);
-      const coloring = makeColoring(context, 'stack', STACK_CLASSES);
-      const peak = context.replay.peaks.activeBytes.event;
-      let before = '';
-      for (const event of [Math.floor(length / 10), peak, Math.floor(length / 2), length - 1]) {
-        const legend = legendAt(context, index, 'stack', coloring, event);
-        const labels = legend.entries.map(({ label }) => label);
-        expect([...new Set(labels)]).toEqual(labels);
-        const named = namedSites(legend);
-        before = siteColorsInView(named, before, COLORS);
-        expect(new Set(colorsOf(before)).size).toBe(named.length);
-        expect(colorsOf(before).every((color) => color >= 0 && color < COLORS)).toBe(true);
-      }
+    for (const { legend, named, siteColors } of legendsOf(name)) {
+      const labels = legend.entries.map(({ label }) => label);
+      expect([...new Set(labels)]).toEqual(labels);
+      expect(new Set(colorsOf(siteColors)).size).toBe(named.length);
+      expect(colorsOf(siteColors).every((color) => color >= 0 && color < COLORS)).toBe(true);
     }
   },
 );
@@ -93,35 +100,24 @@ test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
 test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
   '%s: what is drawn in a color is as large as the entry of that color',
   (name) => {
-    for (const context of contextsOf(loadCapture(name))) {
-      const { length, timeUs } = context.trace.events;
-      const index = new TimelineIndex(context.replay, length, timeUs);
-      const coloring = makeColoring(context, 'stack', STACK_CLASSES);
-      const peak = context.replay.peaks.activeBytes.event;
-      let before = '';
-      for (const event of [Math.floor(length / 10), peak, Math.floor(length / 2), length - 1]) {
-        const legend = legendAt(context, index, 'stack', coloring, event);
-        before = siteColorsInView(namedSites(legend), before, COLORS);
-        const colorOf = siteColorReader(before, COLORS);
-        const isNamed = new Set(namedSites(legend).map(colorOf));
-        const colorText = (swatch: LegendEntry['swatch']) => {
-          if (typeof swatch === 'string') return swatch;
-          if (swatch < FIRST_STACK_CLASS) return `absence ${swatch}`;
-          return isNamed.has(colorOf(swatch)) ? `color ${colorOf(swatch)}` : 'several';
-        };
-        const drawn = new Map<string, number>();
-        const { length: ids, start, end, freeRequested, sizeBytes } = context.replay.allocations;
-        for (let id = 0; id < ids; id++) {
-          if (start[id] > event || end[id] <= event) continue;
-          const isPending = waitsFrom(freeRequested[id], end[id]) <= event;
-          const color = colorText(isPending ? 'pending' : coloring.classOf[id]);
-          drawn.set(color, (drawn.get(color) ?? 0) + sizeBytes[id]);
-        }
-        const listed = legend.entries.map(
-          ({ swatch, bytes }) => [colorText(swatch), bytes] as const,
-        );
-        expect(drawn).toEqual(new Map(listed.filter(([, bytes]) => bytes > 0)));
+    for (const { context, coloring, event, legend, named, siteColors } of legendsOf(name)) {
+      const colorOf = siteColorReader(siteColors, COLORS);
+      const isNamed = new Set(named.map(colorOf));
+      const colorText = (swatch: LegendEntry['swatch']) => {
+        if (typeof swatch === 'string') return swatch;
+        if (swatch < FIRST_STACK_CLASS) return `absence ${swatch}`;
+        return isNamed.has(colorOf(swatch)) ? `color ${colorOf(swatch)}` : 'several';
+      };
+      const drawn = new Map<string, number>();
+      const { length: ids, start, end, freeRequested, sizeBytes } = context.replay.allocations;
+      for (let id = 0; id < ids; id++) {
+        if (start[id] > event || end[id] <= event) continue;
+        const isPending = waitsFrom(freeRequested[id], end[id]) <= event;
+        const color = colorText(isPending ? 'pending' : coloring.classOf[id]);
+        drawn.set(color, (drawn.get(color) ?? 0) + sizeBytes[id]);
       }
+      const listed = legend.entries.map(({ swatch, bytes }) => [colorText(swatch), bytes] as const);
+      expect(drawn).toEqual(new Map(listed.filter(([, bytes]) => bytes > 0)));
     }
   },
 );
