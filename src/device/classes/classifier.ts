@@ -4,7 +4,7 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
-import type { Task } from '../../base/task.ts';
+import { inPieces, type Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -59,15 +59,16 @@ export class Classifier {
 
   *run(): Task<void> {
     const { length, requestedBytes } = this.#table;
-    for (let id = 0; id < length; id++) {
-      if (id % PIECE === 0) yield;
-      this.#lives.goTo(id);
-      const evidence = this.#decide(id);
-      this.#set(id, evidence);
-      this.#lives.learn(id, evidence);
-      if (MODEL.has(this.classOf[id])) this.#modelSizes.add(requestedBytes[id]);
-      this.#hindsight.see(id, evidence, this.#lives.pass, this.#lives.isJudged);
-    }
+    yield* inPieces([0, length], PIECE, (from, to) => {
+      for (let id = from; id < to; id++) {
+        this.#lives.goTo(id);
+        const evidence = this.#decide(id);
+        this.#set(id, evidence);
+        this.#lives.learn(id, evidence);
+        if (MODEL.has(this.classOf[id])) this.#modelSizes.add(requestedBytes[id]);
+        this.#hindsight.see(id, evidence, this.#lives.pass, this.#lives.isJudged);
+      }
+    });
     yield;
     yield* this.#lookBack();
     yield;

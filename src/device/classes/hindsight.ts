@@ -6,7 +6,7 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo, countOne, getOrMake, groupBy, sumBy } from '../../base/collections.ts';
-import type { Task } from '../../base/task.ts';
+import { stepwise, type Task } from '../../base/task.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import { lazyBufferSites } from './lazy-buffers.ts';
@@ -21,6 +21,8 @@ const IN_USE: ReadonlySet<MemoryClass> = new Set([MemoryClass.Activations, Memor
 
 /** Share of the states from before the recording that must agree on how many optimizers made them. */
 const AGREEING = 0.9;
+/** Passes counted between two checks of the clock. */
+const PASSES_A_PIECE = 16;
 
 /** In order of start. */
 type Ids = AllocationIndex[];
@@ -75,16 +77,18 @@ export class Hindsight {
 
   /** Calls `change` for each allocation whose first class was wrong. Comes first, once all were seen. */
   *correct(change: (id: AllocationIndex, evidence: Evidence) => void): Task<void> {
-    this.#gradients = this.#mostGradients();
+    this.#gradients = yield* this.#mostGradients();
     yield;
     const loose = this.#looseWeights();
     for (const id of loose) change(id, Evidence.SizeOfGradient);
     yield;
     for (const id of this.#beyondGradients(loose)) change(id, Evidence.BeyondGradients);
+    yield;
     for (const site of lazyBufferSites(this.#source, this.#roles, this.#runs, this.#kept)) {
       for (const id of this.#kept.get(site) ?? []) change(id, Evidence.MadeOnce);
       this.#kept.delete(site);
     }
+    yield;
     for (const id of this.#young) {
       const site = this.#siteOf(id);
       const isKept = (this.#kept.get(site)?.length ?? 0) >= LEAST_KEPT && !this.#usedUp.has(site);
@@ -197,13 +201,14 @@ export class Hindsight {
     return found;
   }
 
-  #mostGradients(): Map<number, number> {
+  *#mostGradients(): Task<Map<number, number>> {
     const most = new Map<number, number>();
-    for (const ids of this.#keptByPass.values()) {
+    const passes = [...this.#keptByPass.values()];
+    yield* stepwise(passes.length, PASSES_A_PIECE, (pass) => {
       const counts = new Map<number, number>();
-      for (const id of ids) countOne(counts, this.#table.requestedBytes[id]);
+      for (const id of passes[pass]) countOne(counts, this.#table.requestedBytes[id]);
       for (const [bytes, count] of counts) most.set(bytes, Math.max(count, most.get(bytes) ?? 0));
-    }
+    });
     return most;
   }
 

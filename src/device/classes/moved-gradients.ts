@@ -20,8 +20,9 @@ export function movedGradients(
   { hints }: StackRoles,
 ): (row: StackIndex) => boolean {
   /** The row of the innermost _apply; that of no stack if nothing is moved. */
+  const isMoved = (own: StackIndex) => (hints[own - NO_STACK] & FrameRole.Moved) !== 0;
   const moverOf = memoized((own: StackIndex): StackIndex => {
-    if ((hints[own - NO_STACK] & FrameRole.Moved) === 0) return NO_STACK;
+    if (!isMoved(own)) return NO_STACK;
     let row = own;
     while (row > 0 && strings.get(frames.name[frame[row]]) !== '_apply') row = parent[row];
     return row;
@@ -29,6 +30,7 @@ export function movedGradients(
   const lines = new Set<FrameIndex>();
   const others = new Set<FrameIndex>();
   for (let id = preexisting; id < length; id++) {
+    if (!isMoved(stack[id])) continue;
     const own = moverOf(stack[id]);
     if (own <= 0) continue;
     const before = id === preexisting ? NO_STACK : moverOf(stack[id - 1]);

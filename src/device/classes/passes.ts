@@ -7,7 +7,7 @@
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
 import { growableInt32 } from '../../base/growable.ts';
-import type { Task } from '../../base/task.ts';
+import { inPieces, type Task } from '../../base/task.ts';
 import {
   type EventIndex,
   type EventTable,
@@ -32,8 +32,8 @@ export interface Passes {
   readonly hasFreeStacks: boolean;
 }
 
-/** Events between two checks of the clock. */
-export const PIECE = 1 << 14;
+/** Rows between two checks of the clock. Code that has not run before takes twenty times as long for them as later. */
+export const PIECE = 1 << 9;
 
 type Trace = Pick<EventTable, 'length' | 'action' | 'stack'>;
 
@@ -52,26 +52,27 @@ export function* findPasses(
   let inside: number = StackRole.Unknown;
   let last = 0;
   let first = length;
-  for (let t = 0; t < length; t++) {
-    if (t % PIECE === 0) yield;
-    if (action[t] === TraceAction.Oom) ooms.push(t);
-    const isAlloc = action[t] === TraceAction.Alloc;
-    if (!isAlloc && (action[t] !== TraceAction.FreeRequested || !hasFreeStacks)) continue;
-    const own = role[stack[t] - NO_STACK];
-    if (own === StackRole.Unknown) continue;
-    if (own === inside) {
+  yield* inPieces([0, length], PIECE, (from, to) => {
+    for (let t = from; t < to; t++) {
+      if (action[t] === TraceAction.Oom) ooms.push(t);
+      const isAlloc = action[t] === TraceAction.Alloc;
+      if (!isAlloc && (action[t] !== TraceAction.FreeRequested || !hasFreeStacks)) continue;
+      const own = role[stack[t] - NO_STACK];
+      if (own === StackRole.Unknown) continue;
+      if (own === inside) {
+        last = t;
+        continue;
+      }
+      // A free may end a pass but never begins one.
+      if (inside === StackRole.Backward) end.push(last);
+      else if (inside === StackRole.Optimizer && isAlloc) optimizerEnds.push(last);
+      if (!isAlloc && inside !== StackRole.Backward) continue;
+      inside = isAlloc ? own : StackRole.Unknown;
       last = t;
-      continue;
+      if (isAlloc && own !== StackRole.Host && t < first) first = t;
+      if (inside === StackRole.Backward) begin.push(t);
     }
-    // A free may end a pass but never begins one.
-    if (inside === StackRole.Backward) end.push(last);
-    else if (inside === StackRole.Optimizer && isAlloc) optimizerEnds.push(last);
-    if (!isAlloc && inside !== StackRole.Backward) continue;
-    inside = isAlloc ? own : StackRole.Unknown;
-    last = t;
-    if (isAlloc && own !== StackRole.Host && t < first) first = t;
-    if (inside === StackRole.Backward) begin.push(t);
-  }
+  });
   if (inside === StackRole.Backward) end.push(last);
   else if (inside === StackRole.Optimizer) optimizerEnds.push(last);
   const ends = end.finish();
@@ -130,14 +131,15 @@ export function* findForwardRuns(
   const before = new Int32Array(length);
   let isInside = false;
   // Allocations from before the trace have no order.
-  for (let id = preexisting; id < length; id++) {
-    if (id % PIECE === 0) yield;
-    const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
-    if (isForward && !isInside) begin.push(start[id]);
-    if (!isForward && isInside) end.push(start[id - 1]);
-    before[id] = end.length;
-    isInside = isForward;
-  }
+  yield* inPieces([preexisting, length], PIECE, (from, to) => {
+    for (let id = from; id < to; id++) {
+      const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
+      if (isForward && !isInside) begin.push(start[id]);
+      if (!isForward && isInside) end.push(start[id - 1]);
+      before[id] = end.length;
+      isInside = isForward;
+    }
+  });
   if (isInside) end.push(start[length - 1]);
   return { begin: Int32Array.from(begin), end: Int32Array.from(end), before };
 }

@@ -2,7 +2,7 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/collections.ts';
-import type { Task } from '../../base/task.ts';
+import { inPieces, type Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -90,8 +90,6 @@ const RISES_A_FALL = 4;
 const ALL_SHARE = 0.6;
 /** The replaced tensor is freed within this many events after its replacement is made. */
 const HANDOVER_EVENTS = 64;
-/** Allocations between two checks of the clock where each looks at the events after it. */
-const LONG_PIECE = 1 << 12;
 
 /**
  * @param allocationOfEvent see `Replay`
@@ -111,30 +109,31 @@ export function* growingStacks(
   const rowOf = new Map<AllocationIndex, number>();
   const figures = new Map<StackIndex, { rises: number; falls: number; longest: number }>();
   const isJudged = role.map((of) => Number(of === StackRole.Host || of === StackRole.Forward));
-  for (let id = preexisting; id < length; id++) {
-    if (id % LONG_PIECE === 0) yield;
-    const own = stack[id];
-    if (own <= EMPTY_STACK || varies[own] < LEAST_RISES || !isJudged[own - NO_STACK]) continue;
-    const until = Math.min(start[id] + HANDOVER_EVENTS, allocationOfEvent.length - 1);
-    let inRow = 0;
-    let change = Number.NaN;
-    for (let t = start[id] + 1; t <= until; t++) {
-      const before = allocationOfEvent[t];
-      if (before < 0 || before >= id || stack[before] !== own || freeRequested[before] !== t)
-        continue;
-      if (runOf[before] === runOf[id]) continue;
-      const more = requestedBytes[id] - requestedBytes[before];
-      if (more > 0) inRow = Math.max(inRow, (rowOf.get(before) ?? 0) + 1);
-      if (!(change > 0)) change = more;
+  yield* inPieces([preexisting, length], PIECE, (from, to) => {
+    for (let id = from; id < to; id++) {
+      const own = stack[id];
+      if (own <= EMPTY_STACK || varies[own] < LEAST_RISES || !isJudged[own - NO_STACK]) continue;
+      const until = Math.min(start[id] + HANDOVER_EVENTS, allocationOfEvent.length - 1);
+      let inRow = 0;
+      let change = Number.NaN;
+      for (let t = start[id] + 1; t <= until; t++) {
+        const before = allocationOfEvent[t];
+        if (before < 0 || before >= id || stack[before] !== own || freeRequested[before] !== t)
+          continue;
+        if (runOf[before] === runOf[id]) continue;
+        const more = requestedBytes[id] - requestedBytes[before];
+        if (more > 0) inRow = Math.max(inRow, (rowOf.get(before) ?? 0) + 1);
+        if (!(change > 0)) change = more;
+      }
+      if (Number.isNaN(change)) continue;
+      rowOf.set(id, inRow);
+      const known = figures.get(own) ?? { rises: 0, falls: 0, longest: 0 };
+      figures.set(own, known);
+      if (inRow > 0) known.rises++;
+      else if (change < 0) known.falls++;
+      known.longest = Math.max(known.longest, inRow);
     }
-    if (Number.isNaN(change)) continue;
-    rowOf.set(id, inRow);
-    const known = figures.get(own) ?? { rises: 0, falls: 0, longest: 0 };
-    figures.set(own, known);
-    if (inRow > 0) known.rises++;
-    else if (change < 0) known.falls++;
-    known.longest = Math.max(known.longest, inRow);
-  }
+  });
   const grows = [...figures].filter(
     ([, { rises, falls, longest }]) => longest >= LEAST_RISES && rises >= falls * RISES_A_FALL,
   );
@@ -153,15 +152,16 @@ function* risesByStack(
   const falls = new Int32Array(stacks);
   const counts = new Int32Array(stacks);
   const last = new Float64Array(stacks);
-  for (let id = 0; id < length; id++) {
-    if (id % PIECE === 0) yield;
-    const own = stack[id];
-    if (own <= EMPTY_STACK) continue;
-    counts[own]++;
-    if (requestedBytes[id] > last[own]) rises[own]++;
-    else if (requestedBytes[id] < last[own]) falls[own]++;
-    last[own] = requestedBytes[id];
-  }
+  yield* inPieces([0, length], PIECE, (from, to) => {
+    for (let id = from; id < to; id++) {
+      const own = stack[id];
+      if (own <= EMPTY_STACK) continue;
+      counts[own]++;
+      if (requestedBytes[id] > last[own]) rises[own]++;
+      else if (requestedBytes[id] < last[own]) falls[own]++;
+      last[own] = requestedBytes[id];
+    }
+  });
   let [busy, rising] = [0, 0];
   for (let own = 0; own < stacks; own++) {
     if (counts[own] <= LEAST_RISES) continue;
@@ -201,21 +201,22 @@ export function* workspacesBySize(
   const freeOf = new Map<number, EventIndex>();
   /** By thread: cuBLASLt's candidates. */
   const besides = new Map<number, AllocationIndex[]>();
-  for (let id = 0; id < length; id++) {
-    if (id % PIECE === 0) yield;
-    const isLt = requestedBytes[id] === CUBLASLT_BYTES;
-    if ((!isLt && !CUBLAS_BYTES.has(requestedBytes[id])) || !isKept(id)) continue;
-    const role = roleOf(id);
-    if (role !== StackRole.Forward && role !== StackRole.Backward) continue;
-    const handle = (pool[id] * 65536 + stream[id]) * 8 + role;
-    if (isLt) addTo(besides, handle, id);
-    if (isLt || start[id] < (freeOf.get(handle) ?? -1)) continue;
-    freeOf.set(handle, freeRequested[id]);
-    found.add(id);
-    for (const beside of [id - 1, id + 1]) {
-      if (requestedBytes[beside] === CUBLASLT_BYTES && isKept(beside)) found.add(beside);
+  yield* inPieces([0, length], PIECE, (from, to) => {
+    for (let id = from; id < to; id++) {
+      const isLt = requestedBytes[id] === CUBLASLT_BYTES;
+      if ((!isLt && !CUBLAS_BYTES.has(requestedBytes[id])) || !isKept(id)) continue;
+      const role = roleOf(id);
+      if (role !== StackRole.Forward && role !== StackRole.Backward) continue;
+      const handle = (pool[id] * 65536 + stream[id]) * 8 + role;
+      if (isLt) addTo(besides, handle, id);
+      if (isLt || start[id] < (freeOf.get(handle) ?? -1)) continue;
+      freeOf.set(handle, freeRequested[id]);
+      found.add(id);
+      for (const beside of [id - 1, id + 1]) {
+        if (requestedBytes[beside] === CUBLASLT_BYTES && isKept(beside)) found.add(beside);
+      }
     }
-  }
+  });
   for (const [handle, [id, ...more]] of besides) {
     yield;
     if (more.length === 0 && freeOf.has(handle) && isMadeOnce(table, id)) found.add(id);
