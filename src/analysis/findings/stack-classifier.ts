@@ -4,7 +4,7 @@
  */
 
 import { getOrMake } from '../../base/collections.ts';
-import { FrameRole, frameRoles } from '../../device/classes/stack-roles.ts';
+import { callsByName, FrameRole, frameRoles } from '../../device/classes/stack-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceTables } from './types.ts';
 
@@ -38,11 +38,23 @@ export class StackClassifier {
     this.#innerModule = new Int32Array(length);
     this.#optimizerCall = new Int32Array(length);
     const frames = readFrames(input);
-    for (let row = 1; row < length; row++)
-      this.#derive(row, parent[row], frames[frame[row]], frames[frame[parent[row]]]);
+    const isByName = callsByName(
+      input.snapshot.stacks,
+      frames.map(({ roles }) => roles),
+    );
+    for (let row = 1; row < length; row++) {
+      const caller = frames[frame[parent[row]]];
+      this.#derive(row, parent[row], frames[frame[row]], caller, isByName[row] === 1);
+    }
   }
 
-  #derive(row: number, above: number, own: FrameFacts, caller: FrameFacts | undefined): void {
+  #derive(
+    row: number,
+    above: number,
+    own: FrameFacts,
+    caller: FrameFacts | undefined,
+    isByName: boolean,
+  ): void {
     let bits = this.#bits[above] | own.bits;
     // Lightning runs the user's training step inside optimizer.step(closure).
     const isModule = (own.bits & MODULE_CALL) !== 0;
@@ -51,7 +63,6 @@ export class StackClassifier {
     if (isFirstPython && own.startsInAutograd) bits |= BACKWARD;
     const isCalledByModule = ((caller?.bits ?? 0) & MODULE_CALL) !== 0;
     if (isCalledByModule && own.isUser && !/forward/i.test(own.name)) bits |= HOOK;
-    const isByName = own.isUser && own.name === 'forward' && caller?.isUser === true;
     if (isByName) bits |= MODULE_CALL;
     const call = isByName ? getOrMake(this.#byName, above, () => row) : row;
     this.#moduleCall[row] = (bits & MODULE_CALL) !== 0 ? this.#moduleCall[above] || call : 0;
@@ -100,6 +111,7 @@ const readFrames = ({ snapshot, stacks }: DeviceTables) =>
     const roles = frameRoles(frame, stacks.isPython(i));
     const isCopy = frame.kind === 'pytorch' && frame.name === '__deepcopy__';
     return {
+      roles,
       bits: (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) | (isCopy ? COPIED : 0),
       isUser: frame.kind === 'user',
       name: frame.name,

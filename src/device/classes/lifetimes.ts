@@ -108,14 +108,21 @@ export class Lifetimes {
     const end = this.#passes.stepEnds[this.#step + KEPT_STEPS - 1];
     if (end !== undefined) return free > end && !this.#isOfOneTurn(id);
     if (this.#passes.stepEnds.length > 0) return free === NEVER && this.#outlivesPasses(id);
-    const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
-    return free === NEVER || (run !== undefined && free > run);
+    const later = this.#endOfLater(id);
+    return free === NEVER || (later !== undefined && free > later);
   }
 
   /** Whether several steps or forward passes follow: what a trace's last ones still hold was not kept over any. */
   hasLaterSteps(id: AllocationIndex): boolean {
     const { stepEnds } = this.#passes;
-    return stepEnds.length > 0 || this.#runs.before[id] + KEPT_STEPS < this.#runs.end.length;
+    return stepEnds.length > 0 || this.#endOfLater(id) !== undefined;
+  }
+
+  /** When the second forward pass after its own ends. */
+  #endOfLater(id: AllocationIndex): EventIndex | undefined {
+    const { ofModules, before, end } = this.#runs;
+    const next = upperBound(ofModules, before[id]);
+    return end[ofModules[next + KEPT_STEPS - 1] ?? end.length];
   }
 
   /**

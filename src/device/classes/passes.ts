@@ -14,7 +14,7 @@ import {
   NO_STACK,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import { StackRole, type StackRoles } from './stack-roles.ts';
+import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 
 export interface Passes {
   /** First and last event of each backward pass. */
@@ -120,14 +120,17 @@ export interface ForwardRuns {
   readonly end: Int32Array;
   /** Allocation → how many runs ended before it, which is its own run if it is in one. */
   readonly before: Int32Array;
+  /** Runs that call a module, ascending: a generator's `F.softmax(logits)` between two is none. All if no run calls one. */
+  readonly ofModules: Int32Array;
 }
 
 export function* findForwardRuns(
   { length, preexisting, stack, start }: AllocationTable,
-  { role }: StackRoles,
+  { role, hints }: StackRoles,
 ): Task<ForwardRuns> {
   const begin: number[] = [];
   const end: number[] = [];
+  const ofModules: number[] = [];
   const before = new Int32Array(length);
   let isInside = false;
   // Allocations from before the trace have no order.
@@ -137,9 +140,16 @@ export function* findForwardRuns(
       if (isForward && !isInside) begin.push(start[id]);
       if (!isForward && isInside) end.push(start[id - 1]);
       before[id] = end.length;
+      const callsModule = isForward && (hints[stack[id] - NO_STACK] & FrameRole.ModuleCall) !== 0;
+      if (callsModule && ofModules.at(-1) !== end.length) ofModules.push(end.length);
       isInside = isForward;
     }
   });
   if (isInside) end.push(start[length - 1]);
-  return { begin: Int32Array.from(begin), end: Int32Array.from(end), before };
+  return {
+    begin: Int32Array.from(begin),
+    end: Int32Array.from(end),
+    before,
+    ofModules: ofModules.length > 0 ? Int32Array.from(ofModules) : Int32Array.from(end.keys()),
+  };
 }

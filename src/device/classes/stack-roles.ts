@@ -43,6 +43,8 @@ export const FrameRole = {
   Released: 1048576,
   /** A module's weights are moved: `.to()`, `.cuda()`, `.half()`. */
   Moved: 2097152,
+  /** A function of the user's that is called forward. */
+  NamedForward: 4194304,
 } as const;
 
 const F = FrameRole;
@@ -133,7 +135,29 @@ export function frameRoles(frame: NamedFrame, isPython: boolean): number {
   let roles = F.Python | rolesBy(SHARED_RULES, frame);
   if (isUser) roles |= F.User;
   if (isUser && frame.name === '__init__') roles |= F.Building;
+  if (isUser && frame.name === 'forward') roles |= F.NamedForward;
   return (roles & F.Entry) === 0 ? roles : roles & ~F.Autograd;
+}
+
+/**
+ * Marks rows of the stack tree in which the user's code calls `model.forward(x)` by name, without PyTorch's `_call_impl` in
+ * between; C++ may be in between.
+ * @param roles by frame
+ */
+export function callsByName(
+  { length, frame, parent }: StackSource['stacks'],
+  roles: ArrayLike<number>,
+): Uint8Array {
+  const marks = new Uint8Array(length);
+  /** Roles of the innermost Python frame. */
+  const python = new Uint32Array(length);
+  for (let row = 1; row < length; row++) {
+    const own = roles[frame[row]];
+    const caller = python[parent[row]];
+    python[row] = (own & F.Python) === 0 ? caller : own;
+    if ((own & F.NamedForward) !== 0 && (caller & F.User) !== 0) marks[row] = 1;
+  }
+  return marks;
 }
 
 const ENGINE =
@@ -249,12 +273,14 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
   const frames = allFrameRoles(source, reader);
   const hasEntries = frames.some((roles) => (roles & F.Entry) !== 0);
   const hasCpp = frames.some((roles) => (roles & F.Python) === 0);
+  const byName = callsByName(source.stacks, frames);
   const bits = new Uint32Array(length);
   const role = new Uint8Array(length + 1);
   const hints = new Uint32Array(length + 1);
   role[EMPTY_STACK - NO_STACK] = StackRole.Backward;
   for (let row = 1; row < length; row++) {
-    bits[row] = derive(bits[parent[row]], frames[frame[row]], hasEntries);
+    const own = frames[frame[row]] | (byName[row] * F.ModuleCall);
+    bits[row] = derive(bits[parent[row]], own, hasEntries);
     role[row - NO_STACK] = roleOf(bits[row], hasCpp);
     hints[row - NO_STACK] = bits[row];
   }
