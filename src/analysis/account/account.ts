@@ -14,7 +14,7 @@ import { errorDrafts } from './left-by-errors.ts';
 import { lineShare, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { linesOfPools } from './private-pools.ts';
-import { endOfRepetition, unitBetween } from './repetitions.ts';
+import { endOfRepetition, startOfNextOptimizer, unitBetween } from './repetitions.ts';
 import { isOfWholeRun, type Replaced, replacedAt } from './replacements.ts';
 import {
   type Account,
@@ -232,7 +232,11 @@ function peakOfRest(
   const { allocations, recording } = context.input.replay;
   const { stack } = allocations;
   if (!isKept(kind)) return recording === 'truncated' ? undefined : peakWithout(context.input, all);
-  return peakWithout(context.input, all, endOfRepetition(context, stack[all[0]]));
+  const isOptimizer = context.classification.classOf[all[0]] === MemoryClass.OptimizerState;
+  const freedAt = isOptimizer
+    ? startOfNextOptimizer(context, all)
+    : endOfRepetition(context, stack[all[0]]);
+  return peakWithout(context.input, all, freedAt);
 }
 
 /** A cohort also takes blocks of other classes; the legend lists those under their own class. */

@@ -156,6 +156,32 @@ export function endOfRepetition(context: AnalysisInput, stack: StackIndex) {
   };
 }
 
+/** Share of the largest optimizer's state: in later steps one may make the state of a few more parameters. */
+const WHOLE_OPTIMIZER = 0.5;
+
+/**
+ * When each optimizer's state would be freed if nothing kept it: as the next optimizer's is made. Until then, its training
+ * needs it. -1 for what is from before the recording.
+ *
+ * @param states of all optimizers: each makes its own in one step
+ */
+export function startOfNextOptimizer(context: AnalysisInput, states: readonly AllocationIndex[]) {
+  const { start } = context.input.replay.allocations;
+  const [steps] = context.stepSequences;
+  const sums = bytesByStep(context, states, steps);
+  const most = highest([...sums.values()]);
+  const isWhole = (step: number) => (sums.get(step) ?? 0) >= WHOLE_OPTIMIZER * most;
+  const begins = states
+    .map((id) => start[id])
+    .filter((begin) => begin >= 0 && isWhole(stepAt(steps, begin)))
+    .sort((a, b) => a - b);
+  return (id: AllocationIndex): EventIndex => {
+    if (start[id] < 0) return -1;
+    const own = stepAt(steps, start[id]);
+    return begins.find((begin) => stepAt(steps, begin) > own) ?? NEVER;
+  };
+}
+
 /** The step of what was allocated before a ring's oldest event. */
 const BEFORE = Number.NEGATIVE_INFINITY;
 
