@@ -67,7 +67,7 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
   const live = liveAt(table, event);
   const drafts = draftsAt(context, live, event);
   const entries = [
-    ...drafts.map((draft) => entryOf(context, draft)),
+    ...drafts.map((draft) => entryOf(context, draft, event)),
     ...freeEntries(context, event),
   ].sort((a, b) => b.bytes - a.bytes);
   let [allocatedBytes, roundingBytes] = [0, 0];
@@ -88,6 +88,8 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
     card: cardOf(context, { event, why }, { allocatedBytes, reservedBytes }),
   };
 }
+
+type Ids = readonly AllocationIndex[];
 
 /** The first claimant of a block gets it: streams, failed calls, cohorts, chains of replaced tensors, then its class. */
 function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
@@ -198,7 +200,11 @@ function largestLines(context: AnalysisInput, ids: readonly AllocationIndex[]): 
   return largest.map(([line]) => context.input.stacks.frame(line));
 }
 
-function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): AccountEntry {
+function entryOf(
+  context: AnalysisInput,
+  { ids, all, ...draft }: Draft,
+  event: EventIndex,
+): AccountEntry {
   const { sizeBytes } = context.input.replay.allocations;
   const bytes = ids.reduce((sum, id) => sum + sizeBytes[id], 0);
   const isNotable = bytes >= NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
@@ -214,7 +220,8 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
         ? ''
         : othersText(lineShare(context, ids, draft.lines[0])),
     holder: holder?.text,
-    peakWithoutBytes: all !== undefined && isNotable ? peakOfRest(context, draft, all) : undefined,
+    without:
+      all !== undefined && isNotable ? withoutIt(context, draft, { ids, all, event }) : undefined,
     classes: otherClasses(context, draft.kind, ids),
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
@@ -224,19 +231,22 @@ function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): Account
  * What is kept by mistake would have been freed when its repetition was over; a tensor that grows need not exist. Those
  * that it replaced before a ring's oldest event have no stack, so they can't be left out: then undefined.
  */
-function peakOfRest(
+function withoutIt(
   context: AnalysisInput,
   { kind }: Pick<Draft, 'kind'>,
-  all: readonly AllocationIndex[],
-): number | undefined {
-  const { allocations, recording } = context.input.replay;
-  const { stack } = allocations;
-  if (!isKept(kind)) return recording === 'truncated' ? undefined : peakWithout(context.input, all);
-  const isOptimizer = context.classification.classOf[all[0]] === MemoryClass.OptimizerState;
-  const freedAt = isOptimizer
-    ? startOfNextOptimizer(context, all)
-    : endOfRepetition(context, stack[all[0]]);
-  return peakWithout(context.input, all, freedAt);
+  { ids, all, event }: { ids: Ids; all: Ids; event: EventIndex },
+): AccountEntry['without'] {
+  const { input, classification } = context;
+  if (!isKept(kind) && input.replay.recording === 'truncated') return undefined;
+  const isOptimizer = classification.classOf[all[0]] === MemoryClass.OptimizerState;
+  const inOrder = all.toSorted((a, b) => a - b);
+  const endOf = isOptimizer ? startOfNextOptimizer : endOfRepetition;
+  const freedAt = isKept(kind) ? endOf(context, inOrder) : () => -1;
+  const gone = ids.filter((id) => freedAt(id) <= event);
+  return {
+    peakBytes: peakWithout(input, all, freedAt),
+    goneBytes: sumBy(gone, (id) => input.replay.allocations.sizeBytes[id]),
+  };
 }
 
 /** A cohort also takes blocks of other classes; the legend lists those under their own class. */
@@ -276,7 +286,7 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
     holder: undefined,
     rate: undefined,
     isGrowing: false,
-    peakWithoutBytes: undefined,
+    without: undefined,
     classes: [],
     allocations: [],
   });

@@ -1,13 +1,16 @@
 /** The cohorts of an account that a healthy run would not keep: what the growth check reports and the verdict judges. */
 
-import { NEVER } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/collections.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { goesOn } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
+import { unusedGraphs } from '../detectors/no-grad.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { accountsOf } from './account.ts';
-import { isOfOneRepetition } from './repetitions.ts';
+import { isOfOneRepetition, isPiledAfterSteps } from './repetitions.ts';
 import { type Account, type AccountEntry, isKept } from './types.ts';
 
 /** Share of the peak: a pile without growth is a fault only if it is this large. */
@@ -28,11 +31,12 @@ export function keptInRun(context: AnalysisInput): KeptEntry[] {
 
 /** Cohorts that are still growing or are a hoard, each at the moment when it is larger: the account's or the end. */
 export function keptEntries(context: AnalysisInput, account: Account, atEnd: Account): KeptEntry[] {
-  const hasFailed = account.moment.why === 'oom';
+  const { event, why } = account.moment;
+  const failedAt = why === 'oom' ? event : undefined;
   const entries = [...new Set([account, atEnd])].flatMap((of) =>
     of.entries
       .filter(
-        (entry) => isKept(entry.kind) && (entry.isGrowing || isHoard(context, entry, hasFailed)),
+        (entry) => isKept(entry.kind) && (entry.isGrowing || isHoard(context, entry, failedAt)),
       )
       .map((entry) => ({ entry, isOfEnd: of !== account })),
   );
@@ -47,13 +51,26 @@ export const placeOf = ({ lines: [line] }: Pick<AccountEntry, 'lines'>): string 
   line && frameLocation(line);
 
 /**
+ * A pile that was full long before memory ran out did not cause it. Most of the graphs of passes without a backward are
+ * told as those.
+ */
+function isCauseOfOom(context: AnalysisInput, allocations: readonly AllocationIndex[]): boolean {
+  const own = new Set(allocations);
+  const isOfGraphs = context
+    .once(unusedGraphs)
+    .some(({ ids }) => 2 * ids.filter((id) => own.has(id)).length > own.size);
+  const inOrder = allocations.toSorted((a, b) => a - b);
+  return !isOfGraphs && goesOn(context, { kept: inOrder });
+}
+
+/**
  * Even without growth, memory from many steps that fills a large part of the peak is a fault. Healthy programs need no
  * such graphs, and bound what they keep by design: the oldest goes as the newest comes.
  */
 function isHoard(
   context: AnalysisInput,
   { kind, bytes, allocations }: AccountEntry,
-  hasFailed: boolean,
+  failedAt: EventIndex | undefined,
 ): boolean {
   const { stack, start, freeRequested } = context.input.replay.allocations;
   const { classOf } = context.classification;
@@ -62,14 +79,17 @@ function isHoard(
   const isOld = kind === 'kept' && !isOptimizer && allocations.every((id) => start[id] < 0);
   const share = isOld ? OLD_HOARD_SHARE : HOARD_SHARE;
   if (bytes < share * context.input.replay.peaks.allocatedBytes.bytes) return false;
-  if (isOfOneRepetition(context, allocations, stack[allocations[0]])) return false;
+  const made = stack[allocations[0]];
+  const isPile = failedAt !== undefined && isPiledAfterSteps(context, allocations, made);
+  if (!isPile && isOfOneRepetition(context, allocations, made)) return false;
   if (kind === 'kept-graph') return true;
-  // A pile that was already full when memory ran out did not cause it.
-  if (hasFailed) return false;
+  if (failedAt !== undefined && !isCauseOfOom(context, allocations)) return false;
   const sites = new Set(allocations.map((id) => stack[id]));
   if (agedOutOf(context, allocations).length > 0) return false;
   return stack.every(
     (site, id) =>
-      classOf[id] !== MemoryClass.Kept || !sites.has(site) || freeRequested[id] === NEVER,
+      classOf[id] !== MemoryClass.Kept ||
+      !sites.has(site) ||
+      freeRequested[id] > (failedAt ?? NEVER - 1),
   );
 }

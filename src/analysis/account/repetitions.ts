@@ -141,18 +141,40 @@ export function isOfOneRepetition(
   );
 }
 
+/** A loop of so many repetitions is one, even if it was not found. */
+const PILED = 10;
+
+/** What the same lines made so often after the last repetition is of a loop that was not found: it was too short, say. */
+export function isPiledAfterSteps(
+  context: AnalysisInput,
+  ids: readonly AllocationIndex[],
+  stack: StackIndex,
+): boolean {
+  const { stack: stacks, start } = context.input.replay.allocations;
+  const last = loopAround(context, stack)?.bounds.at(-1) ?? NEVER;
+  const isAfter = ids.every((id) => start[id] > last);
+  return isAfter && ids.length >= PILED * new Set(ids.map((id) => stacks[id])).size;
+}
+
 /**
- * When each tensor would be freed if nothing kept it: at the end of the repetition that made it. -1 for what is from
- * before the recording, or if nothing repeats.
+ * When each tensor would be freed if nothing kept it: at the end of the repetition that made it, or as its line makes the
+ * next if its loop was not found. -1 for what is from before the recording, or if nothing repeats.
  *
- * @param stack where most of them were allocated
+ * @param kept in order of allocation
  */
-export function endOfRepetition(context: AnalysisInput, stack: StackIndex) {
-  const bounds = loopAround(context, stack)?.bounds ?? [];
-  const { start } = context.input.replay.allocations;
+export function endOfRepetition(context: AnalysisInput, kept: readonly AllocationIndex[]) {
+  const { start, stack } = context.input.replay.allocations;
+  const bounds = loopAround(context, stack[kept[0]])?.bounds ?? [];
+  const next = new Map<AllocationIndex, EventIndex>();
+  const latest = new Map<StackIndex, AllocationIndex>();
+  for (const id of kept) {
+    const before = latest.get(stack[id]);
+    if (before !== undefined) next.set(before, start[id]);
+    latest.set(stack[id], id);
+  }
   return (id: AllocationIndex): EventIndex => {
     if (start[id] < 0 || bounds.length === 0) return -1;
-    return bounds[lowerBound(bounds, start[id])] ?? NEVER;
+    return bounds[lowerBound(bounds, start[id])] ?? next.get(id) ?? NEVER;
   };
 }
 

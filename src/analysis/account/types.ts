@@ -98,8 +98,11 @@ export interface AccountEntry {
   readonly rate: EntryRate | undefined;
   /** Whether it was still growing at the moment. */
   readonly isGrowing: boolean;
-  /** The run's peak of allocated bytes if this, and all else kept by the same lines, had never existed; if counted. */
-  readonly peakWithoutBytes: number | undefined;
+  /**
+   * If nothing had kept this, and all else kept by the same lines: the run's peak of allocated bytes, and how much of the
+   * entry would be gone at the moment. Undefined if not counted.
+   */
+  readonly without: { readonly peakBytes: number; readonly goneBytes: number } | undefined;
   /** The classes of its blocks, if they differ from the entry's kind: the legend counts them there. */
   readonly classes: readonly ClassTotal[];
   /** The largest first; empty for free memory. */

@@ -11,7 +11,8 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { callerOfModel, runStartFrame } from '../findings/user-lines.ts';
-import { forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
+import { keepsGraph } from '../steps/pass-graphs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { growth } from './growth.ts';
 import type { GrowingSite } from './growth-sites.ts';
@@ -44,12 +45,21 @@ export function keepsPasses(context: AnalysisInput, ids: readonly AllocationInde
   const inForward = ids.filter((id) => classifier.isForward(stack[id])).sort((a, b) => a - b);
   const runs = context.once(forwardRuns);
   let [made, kept, next] = [0, 0, 0];
-  for (const { first, last, allocations } of runs) {
+  const behind: ForwardRun[] = [];
+  for (const run of runs) {
+    const { first, last, allocations } = run;
     let own = 0;
     for (; inForward[next] <= last; next++) if (inForward[next] >= first) own++;
-    if (own > 0) made += allocations;
+    if (own > 0) {
+      made += allocations;
+      behind.push(run);
+    }
     kept += own;
   }
+  // A pass that makes many small temporaries keeps less of what it made, but as much as those that a backward uses.
+  const graphs = behind.filter((run) => keepsGraph(context, run));
+  const isOfGraphs =
+    2 * graphs.length > behind.length && 2 * kept > sumBy(graphs, (run) => run.keptCount);
   // Passes from before a ring's oldest event are judged by later ones of the same calls.
   if (made === 0) {
     const calls = new Set(inForward.map((id) => classifier.moduleCall(stack[id])));
@@ -57,7 +67,7 @@ export function keepsPasses(context: AnalysisInput, ids: readonly AllocationInde
     made = sumBy(later, ({ allocations }) => allocations);
     kept = sumBy(later, ({ keptCount }) => keptCount);
   }
-  return inForward.length > 0 && kept >= GRAPH_SHARE * made;
+  return inForward.length > 0 && (isOfGraphs || kept >= GRAPH_SHARE * made);
 }
 
 export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {

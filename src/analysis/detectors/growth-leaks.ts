@@ -105,7 +105,7 @@ function isCredible(
  * A loop that ended long ago, and what it kept (a data set cached in the first epoch), no longer grows: the pause since
  * then must not be much longer than the longest one before.
  */
-function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
+export function goesOn({ input }: AnalysisInput, { kept }: Pick<GrowingSite, 'kept'>): boolean {
   const { start, length } = input.replay.allocations;
   const pauses = kept.map((id, i) => (i === 0 ? 0 : start[id] - start[kept[i - 1]]));
   return start[length - 1] - start[kept[kept.length - 1]] <= 2 * highest(pauses);

@@ -95,14 +95,14 @@ function staysToTheEnd({ input }: AnalysisInput, { kept, keptBytes, output }: Fo
   return sumBy(left, (id) => sizeBytes[id]) > (keptBytes - (sizeBytes[output] ?? 0)) / 2;
 }
 
-function keepsGraph(context: AnalysisInput, run: ForwardRun): boolean {
+export function keepsGraph(context: AnalysisInput, run: ForwardRun): boolean {
   const { keptCount, allocations, keptBytes, bytes } = run;
   if (keptCount < MIN_ALLOCATIONS / 2) return false;
   const usual = context.once(usualGraph);
   const isUsual =
     usual !== undefined &&
     keptCount * usual.allocations >= LIKE_SHARE * usual.keptCount * allocations &&
-    keptBytes * usual.bytes >= LIKE_SHARE * usual.keptBytes * bytes;
+    keptBytes * usual.bytes >= LIKE_BYTES * usual.keptBytes * bytes;
   if (isUsual) return true;
   const isMostOfBytes = keptCount >= FEW_SHARE * allocations && keptBytes >= bytes / 2;
   return keptCount >= GRAPH_SHARE * allocations || isMostOfBytes || isUsedInBackward(run);
@@ -110,6 +110,8 @@ function keepsGraph(context: AnalysisInput, run: ForwardRun): boolean {
 
 /** Of what a pass keeps that is known to keep its graph. */
 const LIKE_SHARE = 0.8;
+/** An evaluation has no dropout, whose masks and outputs are large. */
+const LIKE_BYTES = 0.4;
 
 /** The largest pass whose graph a backward used. It may keep 51 of 203 tensors: the rest are made and dropped. */
 function usualGraph(context: AnalysisInput): ForwardRun | undefined {

@@ -67,7 +67,7 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
     ...keptCandidates(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
     ...replacedCandidates(known).filter(({ bytes }) => bytes >= REPLACED_SHARE * wanted),
     ...graphPools(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
-    ...(judged.cause === 'fragmented' ? [fragmented(known)] : []),
+    ...(judged.cause === 'fragmented' && !isStillFilling(known, wanted) ? [fragmented(known)] : []),
   ].sort((a, b) => b.bytes - a.bytes);
   // A tensor that is replaced by ever larger ones causes the gaps, so it comes first.
   const replaced = odd.find(({ cause }) => cause === 'growing');
@@ -75,6 +75,12 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
   const first = largest?.cause === 'fragmentation' && replaced !== undefined ? replaced : largest;
   if (first !== undefined) return { ...first, severity: 'high' };
   return { ...dominant(known, failure, wanted), severity: 'high' };
+}
+
+/** In a pass that never ended, a few gaps are not what is too much: it would have requested more. */
+function isStillFilling({ account, failure }: Case, wanted: number): boolean {
+  const gaps = sumOf(account, ['gaps', 'cached']);
+  return failure?.unfinished?.phase === 'forward' && gaps < REPLACED_SHARE * wanted;
 }
 
 /** Whatever uses the most memory. */

@@ -5,10 +5,11 @@
 import { groupBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { type Account, allocationsOf, type EntryKind, sumOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { forwardRuns } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import type { Pattern } from './types.ts';
 
 export type Phase = 'forward' | 'backward' | 'optimizer';
@@ -28,10 +29,36 @@ export function unfinishedAt(
   if (!context.hasTrace || phase === undefined) return undefined;
   if (phase === 'optimizer') return { phase, text: "the optimizer's first step" };
   const isFirst = context.input.replay.recording === 'complete';
-  return { phase, text: `the ${isFirst ? 'first' : 'only recorded'} ${phase} pass` };
+  const of = isFirstOfCall(context, event) ? callText(context, event) : '';
+  return { phase, text: `the ${isFirst ? 'first' : 'only recorded'} ${phase} pass${of}` };
 }
 
-/** Undefined if a backward pass had ended, or if forward passes had, in a program that only runs those. */
+/** An evaluation's first batch: other calls of the model have ended, but none of this one. */
+function isFirstOfCall(context: AnalysisInput, event: EventIndex): boolean {
+  const { classifier, input } = context;
+  const own = input.trace.events.stack[event];
+  if (!classifier.isForward(own)) return false;
+  const { start } = input.replay.allocations;
+  const { parent, frame } = input.snapshot.stacks;
+  const lineOf = (call: StackIndex) => frame[parent[call]];
+  const line = lineOf(classifier.moduleCall(own));
+  const runs = context.once(forwardRuns).filter(({ first }) => start[first] < event);
+  const isOwn = ({ call }: ForwardRun) => lineOf(call) === line;
+  return runs.filter(isOwn).length === 1 && !runs.every(isOwn);
+}
+
+/** ' called by main.py:126 (test)' */
+function callText({ classifier, input }: AnalysisInput, event: EventIndex): string {
+  const caller =
+    input.snapshot.stacks.parent[classifier.moduleCall(input.trace.events.stack[event])];
+  const line = input.stacks.topUserFrameView(caller);
+  return line === undefined ? '' : ` called by ${frameLabel(line)}`;
+}
+
+/**
+ * Undefined if a backward pass had ended, or if forward passes had, in a program that only runs those; unless it is the
+ * first of another call.
+ */
 function firstPass(context: AnalysisInput, event: EventIndex): Phase | undefined {
   const { classifier, input, stepSequences } = context;
   const { start, stack, length, preexisting } = input.replay.allocations;
@@ -39,7 +66,7 @@ function firstPass(context: AnalysisInput, event: EventIndex): Phase | undefined
   for (let id = preexisting; id < length && start[id] < event; id++) {
     if (classifier.isBackward(stack[id])) ranBackward = true;
     else if (ranBackward && (classifier.isForward(stack[id]) || classifier.isOptimizer(stack[id])))
-      return undefined;
+      return isFirstOfCall(context, event) ? 'forward' : undefined;
   }
   const runs = context.once(forwardRuns).filter(({ first }) => start[first] < event);
   if (runs.length === 0) return undefined;

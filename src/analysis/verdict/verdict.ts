@@ -155,17 +155,22 @@ function forecastOf(
   return { stepsLeft: Math.floor(left / bytesPerStep), bytesPerStep, unit };
 }
 
-/** What the run needs without the cause. At an OOM this includes the failed request, unless the cause made it. */
+/**
+ * What the run needs without the cause: its highest peak before or, at an OOM, what is left then with the failed request,
+ * unless the cause made it.
+ */
 function needOf(
-  { context, failure }: Case,
+  { context, account, failure }: Case,
   { entry, cause, pattern }: Diagnosis,
 ): number | undefined {
-  if (entry?.peakWithoutBytes === undefined) return undefined;
+  if (entry?.without === undefined) return undefined;
   // Under no_grad() the graphs would not exist, not even while their pass runs.
-  if (pattern === 'evaluation-without-no-grad')
-    return peakWithout(context.input, entry.allocations) + (failure?.requestedBytes ?? 0);
-  const request = cause === 'growing' ? 0 : (failure?.requestedBytes ?? 0);
-  return entry.peakWithoutBytes + request;
+  const isAllGone = pattern === 'evaluation-without-no-grad';
+  const { peakBytes, goneBytes } = isAllGone
+    ? { peakBytes: peakWithout(context.input, entry.allocations), goneBytes: entry.bytes }
+    : entry.without;
+  if (failure === undefined || cause === 'growing') return peakBytes;
+  return Math.max(peakBytes, account.allocatedBytes - goneBytes + failure.requestedBytes);
 }
 
 function savedOf(
