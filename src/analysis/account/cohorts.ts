@@ -16,14 +16,14 @@ import { highest } from '../../base/extremes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
-import { growthOf, isMean, type Leak, SURE_STEPS } from '../detectors/growth-leaks.ts';
+import { burstBytes, growthOf, isMean, type Leak, SURE_STEPS } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { statementFrame, userLines } from '../findings/user-lines.ts';
 import { backwardEnds } from '../steps/forward-runs.ts';
 import { linesFrom, type Places, placesOf } from './places.ts';
 import { isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
-import type { AccountEntry } from './types.ts';
+import type { AccountEntry, EntryRate } from './types.ts';
 
 export interface Draft
   extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing' | 'replaced'> {
@@ -56,7 +56,8 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     for (const id of latest) taken.add(id);
     const all = [...kept, ...latest];
     const ids = all.filter((id) => isLive.has(id));
-    return { ...madeSoFar(context, live, leakDraft(context, places, same, ids), all), all };
+    const draft = leakDraft(context, places, same, ids);
+    return { ...draft, rate: rateSoFar(context, live, { rate: draft.rate, all }, same[0]), all };
   });
   const byPlace = groupBy(
     rest.filter((id) => !taken.has(id)),
@@ -80,19 +81,23 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   return { leaks, others: others.filter((draft) => draft !== undefined) };
 }
 
-/** The repetitions of a rate up to the moment: later ones have left nothing there yet. */
-function madeSoFar<Rated extends Pick<Draft, 'rate'>>(
-  { input: { replay } }: AnalysisInput,
+/** A leak's repetitions up to the moment: later ones have left nothing there yet. */
+function rateSoFar(
+  { input }: AnalysisInput,
   live: Int32Array,
-  draft: Rated,
-  all: readonly AllocationIndex[],
-): Rated {
-  const { rate } = draft;
-  if (rate === undefined || rate.bytes <= 0) return draft;
+  { rate, all }: { readonly rate: EntryRate; readonly all: readonly AllocationIndex[] },
+  { group: { sites }, sequence: { bounds } }: Leak,
+): EntryRate {
+  const { start, sizeBytes } = input.replay.allocations;
   const last = live.at(-1) ?? -1;
-  const later = sumBy(all, (id) => (id > last ? replay.allocations.sizeBytes[id] : 0));
-  const steps = Math.max(1, rate.steps - Math.round(later / rate.bytes));
-  return { ...draft, rate: { ...rate, steps } };
+  if (rate.bursts !== undefined) {
+    const isBurst = (step: number) => sites.some(({ keptBytes }) => keptBytes[step] > 0);
+    const begun = [...bounds.keys()].filter((step) => bounds[step] < (start[last] ?? 0));
+    return { ...rate, bursts: { ...rate.bursts, count: begun.filter(isBurst).length } };
+  }
+  if (rate.bytes <= 0) return rate;
+  const later = sumBy(all, (id) => (id > last ? sizeBytes[id] : 0));
+  return { ...rate, steps: Math.max(1, rate.steps - Math.round(later / rate.bytes)) };
 }
 
 /** What the last repetition left of these is needed: the newest optimizer's state, and scratch memory. */
@@ -306,7 +311,7 @@ function leakDraft(
   places: Places,
   same: readonly Leak[],
   ids: readonly AllocationIndex[],
-): Omit<Draft, 'all'> {
+): Omit<Draft, 'all'> & { readonly rate: EntryRate } {
   const [{ group, sequence, lead, law, perStep }] = same;
   // The output may be all that the growth check saw of a graph.
   const isSpread = group.kind === 'kept-output' && places.isSpread(ids);
@@ -332,9 +337,23 @@ function leakDraft(
       unit: perStep.unit,
       isMean: isMean(law),
       varies: false,
+      bursts: burstsOf(same),
     },
     isGrowing: same.some(({ isSure }) => isSure) || isStillGrowing(context, ids, ids),
   };
+}
+
+/** Of leaks that add something in as many steps, all together. */
+function burstsOf(same: readonly Leak[]): EntryRate['bursts'] {
+  const [{ law, sequence }] = same;
+  const { length: count } = law.keptBytes;
+  const each = same.map((leak) =>
+    leak.sequence === sequence && leak.law.keptBytes.length === count
+      ? burstBytes(leak.law)
+      : undefined,
+  );
+  if (each.some((bytes) => bytes === undefined)) return undefined;
+  return { bytes: Math.round(sumBy(each, (bytes) => bytes ?? 0)), count };
 }
 
 function placeDraft(

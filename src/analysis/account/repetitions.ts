@@ -303,7 +303,7 @@ function hasRisen(
 }
 
 /** Whether most of the cohort was freed at some point and then more was added. */
-function wasGivenBack({ input }: AnalysisInput, all: readonly AllocationIndex[]): boolean {
+export function wasGivenBack({ input }: AnalysisInput, all: readonly AllocationIndex[]): boolean {
   const { start, freeRequested, sizeBytes } = input.replay.allocations;
   const frees = all
     .filter((id) => freeRequested[id] < input.trace.events.length)

@@ -8,7 +8,7 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { formatBytes, plural } from '../../base/format.ts';
+import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import type { ClassTotal } from '../../device/classes/types.ts';
 import type { CardSample } from '../../device/model/card.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
@@ -56,18 +56,33 @@ export interface EntryRate {
   readonly isMean: boolean;
   /** The amounts differ so much that their mean does not tell what the next ones will be. */
   readonly varies: boolean;
+  /** If only some repetitions add something: what one of them adds, and how many do. */
+  readonly bursts?: { readonly bytes: number; readonly count: number } | undefined;
 }
 
 /** Fewer repetitions added something now and then: that is no rate. */
 const MIN_RATE_STEPS = 3;
 export const isRate = ({ steps }: Pick<EntryRate, 'steps'>): boolean => steps >= MIN_RATE_STEPS;
 
-/** '108.99 MiB more each step', 'on average …', or '108.99 MiB more in each of 2 iterations in test' */
+/**
+ * '108.99 MiB more each step', 'on average …', '108.99 MiB more in each of 2 iterations in test', or '256.00 MiB more in
+ * each of 9 of 270 steps'
+ */
 export function moreText(rate: EntryRate): string {
-  const { bytes, steps, unit, isMean } = rate;
+  const { bytes, steps, unit, isMean, bursts } = rate;
+  if (bursts !== undefined)
+    return `${formatBytes(bursts.bytes)} more in each of ${burstsText(rate)}`;
   const times = steps === 1 ? `in one ${unit}` : `in each of ${unitsText(steps, unit)}`;
   return `${isMean ? 'on average ' : ''}${formatBytes(bytes)} more ${isRate(rate) ? `each ${unit}` : times}`;
 }
+
+/** '9 of 270 steps'; '' if each step adds something */
+export const burstsText = ({
+  bursts,
+  steps,
+  unit,
+}: Pick<EntryRate, 'bursts' | 'steps' | 'unit'>) =>
+  bursts === undefined ? '' : `${formatCount(bursts.count)} of ${unitsText(steps, unit)}`;
 
 /** '2 iterations in test' */
 function unitsText(steps: number, unit: string): string {

@@ -260,4 +260,8 @@ export function isUneven({ keptBytes }: GrowthLaw): boolean {
   return highest(inner) - lowest(inner) > 0.25 * mean(inner);
 }
 
+/** What one of the steps adds that add something; undefined if they all do, or not about the same. */
+export const burstBytes = (law: GrowthLaw): number | undefined =>
+  law.kind === 'in-bursts' && !isUneven(law) ? mean(law.keptBytes) : undefined;
+
 export const isMean = (law: GrowthLaw): boolean => law.kind !== 'flat' || isUneven(law);

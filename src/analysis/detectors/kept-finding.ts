@@ -248,6 +248,8 @@ const leftText = (liveBytes: number, bytes: number): string =>
     : `${liveBytes === 0 ? 'none' : formatBytes(liveBytes)} of it was still live at the end`;
 
 function lawSentence(leak: Leak | undefined, entry: AccountEntry | undefined): string {
+  // Its rate says it.
+  if (entry?.rate?.bursts !== undefined) return '';
   if (leak !== undefined) return ` It grows ${lawText(leak.law)}.`;
   return entry?.isGrowing ? '' : ' Nothing more was added to it in what is recorded.';
 }

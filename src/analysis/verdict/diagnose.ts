@@ -263,6 +263,8 @@ const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
   'evaluation-without-no-grad',
   'waiting-graphs',
   'resident-data',
+  'piled-up',
+  'retained-graph',
   'line-scratch',
   'larger-part',
   'untrained-part',

@@ -145,7 +145,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'retained-graph': all({
     detach:
-      'Keep numbers, not tensors with their graph (total += loss.item()), and call backward() without retain_graph=True: it keeps what backward would free.',
+      'Keep numbers, not tensors with their graph (total += loss.item()), and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
   }),
   'kept-numbers': all({
     detach: 'Keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',
@@ -202,6 +202,10 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
         'Store it in a smaller type (int32 or uint8 in place of int64, bfloat16), or sparse if most of it is zero.',
     }),
   ],
+  'piled-up': all({
+    'to-cpu':
+      'Keep only what is needed of each: a number (.item()), a smaller tensor of its own (.clone() of a slice), or a copy on the CPU.',
+  }),
   'line-scratch': all({
     'one-tensor':
       'Compute it in chunks of rows, or without tensors of all pairs: torch.cdist or a matrix product in place of (a[:, None] - b[None]) ** 2.',

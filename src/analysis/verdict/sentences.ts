@@ -136,6 +136,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'larger-batch': () => 'this batch is larger than all before',
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,
+  'piled-up': (size) => `${size} of tensors pile up before they are given back`,
   'line-scratch': (size) => `one line makes ${size} of scratch tensors`,
   'untrained-part': (size) => `${size} of activations may be of a part that is not trained`,
   'larger-part': (size) => `one part of the run needs ${size} more than the rest`,
@@ -172,12 +173,17 @@ function clauseOf(figures: Figures): string {
       const { requestedBytes = 0, larger } = known.failure ?? {};
       return `this batch or sequence is larger than all before: ${formatBytes(requestedBytes)} was requested where at most ${formatBytes(larger?.mostBytes ?? 0)} was (${larger?.times.toFixed(1)} times). ${size} in use is ${labelOf(cause)}.`;
     }
+    case 'retained-graph':
+      if (!isOnlyAdvice(diagnosis)) break;
+      return `${passes} keep their graphs after their own backward: ${share}.`;
     case 'waiting-graphs': {
       const count = waitingPasses(known.context, known.account)?.count ?? 0;
       return `${formatCount(count)} ${passes} keep their graphs until one backward serves them all: ${share}.`;
     }
     case 'resident-data':
       return `${at}${besides} put${besides === '' ? 's' : ''} data on the GPU that stays there: ${share}.`;
+    case 'piled-up':
+      return `tensors that ${at}${besides} allocate${besides === '' ? 's' : ''} pile up before they are given back: ${share}.`;
     case 'line-scratch':
       return `${at} makes scratch tensors that are soon freed: ${share}.`;
     case 'larger-part': {

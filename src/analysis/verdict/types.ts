@@ -57,6 +57,7 @@ export type Pattern =
   | 'stepped-up'
   | 'waiting-graphs'
   | 'resident-data'
+  | 'piled-up'
   | 'line-scratch'
   | 'larger-part'
   | 'untrained-part'

@@ -71,6 +71,7 @@ const pattern = wordsOf<Pattern>({
   'stepped-up': true,
   'waiting-graphs': true,
   'resident-data': true,
+  'piled-up': true,
   'line-scratch': true,
   'larger-part': true,
   'untrained-part': true,
@@ -120,6 +121,9 @@ const rate = z.strictObject({
   bytes: z.number().int(),
   steps: z.number().int().positive(),
   unit: z.string().min(1),
+  bursts: z
+    .strictObject({ bytes: z.number().int(), count: z.number().int().positive() })
+    .exactOptional(),
 });
 
 const signed = z.number().int();

@@ -1,7 +1,7 @@
 /** `vramscope analyze` for a terminal, and as Markdown for an issue or a chat: what was found, and what was checked. */
 
 import { mostText } from '../../analysis/account/line-share.ts';
-import { entryLabel, isRate } from '../../analysis/account/types.ts';
+import { burstsText, entryLabel, isRate } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { WHEN } from '../../analysis/verdict/sentences.ts';
 import { gainText, otherLines } from '../../analysis/verdict/types.ts';
@@ -15,7 +15,13 @@ import {
   functionText,
 } from '../../device/model/frame-text.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
-import type { DeviceFindings, FindingReport, FindingsReport, VerdictReport } from './findings.ts';
+import type {
+  DeviceFindings,
+  FindingReport,
+  FindingsReport,
+  RateReport,
+  VerdictReport,
+} from './findings.ts';
 import { deviceName } from './summary-text.ts';
 import { type DeviceOrder, fileOrder, printable, type Writer } from './text.ts';
 
@@ -97,6 +103,13 @@ const MOMENTS = {
   cursor: 'At the cursor',
 } as const;
 
+/** '86.40 MiB a step', '256.00 MiB in each of 9 of 270 steps' */
+function rateText(rate: RateReport): string {
+  const { bytes, steps, unit, bursts } = rate;
+  if (bursts !== undefined) return `${formatBytes(bursts.bytes)} in each of ${burstsText(rate)}`;
+  return `${formatBytes(bytes)} ${withArticle(unit)}${isRate(rate) ? '' : `, ${plural(steps, 'time')}`}`;
+}
+
 /** Every reserved byte of the moment, one row per entry. */
 function accountLines({ account }: DeviceFindings, write: Writer): string[] {
   if (account === null) return [];
@@ -106,9 +119,7 @@ function accountLines({ account }: DeviceFindings, write: Writer): string[] {
       : `${entryLabel(kind)}, ${placeOf(line)}`,
     formatBytes(bytes),
     formatCount(count),
-    perStep === undefined || !growing
-      ? ''
-      : `${formatBytes(perStep.bytes)} ${withArticle(perStep.unit)}${isRate(perStep) ? '' : `, ${plural(perStep.steps, 'time')}`}`,
+    perStep === undefined || !growing ? '' : rateText(perStep),
   ]);
   const title = `${MOMENTS[account.moment.why]}, ${formatBytes(account.reservedBytes)} reserved`;
   return [
@@ -154,7 +165,7 @@ function findingLines(finding: FindingReport, write: Writer): string[] {
       : '';
   return [
     ...write.paragraph(finding.claim),
-    ...(perStep === null
+    ...(perStep === null || law === 'in-bursts'
       ? []
       : write.paragraph(
           `${sentenceCase(withArticle(perStep.unit))}${mean}: ${formatBytes(Math.round(perStep.bytes))} in ${Number(perStep.count.toFixed(2))} ${perStep.count === 1 ? 'tensor' : 'tensors'}, ${mean === '' ? plural(perStep.steps, 'time') : `over ${formatCount(perStep.steps)} of them`}.`,

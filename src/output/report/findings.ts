@@ -94,7 +94,12 @@ const entryReport = ({ kind, bytes, count, lines, holder, rate, isGrowing }: Acc
   growing: isGrowing,
 });
 
-export const rateReport = ({ bytes, steps, unit }: EntryRate) => ({ bytes, steps, unit });
+export const rateReport = ({ bytes, steps, unit, bursts }: EntryRate) => ({
+  ...{ bytes, steps, unit },
+  ...(bursts !== undefined && { bursts }),
+});
+
+export type RateReport = ReturnType<typeof rateReport>;
 
 const lineReports = (lines: readonly FrameView[]): FrameReport[] =>
   lines.flatMap((line) => frameReport(line) ?? []);

@@ -2,6 +2,7 @@ import { type ComponentProps, useState } from 'react';
 import {
   type Account,
   type AccountCard,
+  burstsText,
   type EntryKind,
   type EntryRate,
   entryLabel,
@@ -338,7 +339,9 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
 }
 
 /** '+392.16 MiB an iteration in estimate_loss, 6 times'; most repetitions may add nothing to a mean. */
-function rateText({ bytes, unit, steps, isMean }: EntryRate): string {
+function rateText(rate: EntryRate): string {
+  const { bytes, unit, steps, isMean, bursts } = rate;
+  if (bursts !== undefined) return `+${formatBytes(bursts.bytes)} in each of ${burstsText(rate)}`;
   if (steps === 1) return `+${formatBytes(bytes)} in one ${unit}`;
   return `+${formatBytes(bytes)} ${withArticle(unit)}${isMean ? ' on average' : `, ${plural(steps, 'time')}`}`;
 }
