@@ -32,9 +32,11 @@ import type { Forecast } from './types.ts';
 import { remainderText } from './unfinished.ts';
 
 /** What the reader should know besides the sentence. */
-export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
+export function alsoOf(figures: Figures): string[] {
+  const { known, diagnosis, forecast } = figures;
   const { failure } = known;
   return [
+    ...elsewhereText(figures),
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none'
       ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
@@ -50,6 +52,23 @@ export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
       : []),
     ...(known.context.input.replay.recording === 'truncated' ? [lateText(diagnosis)] : []),
     ...poolsText(known),
+  ];
+}
+
+/** Share of what is kept that must be saved by not keeping it, for no word about it. */
+const NEARLY_ALL = 0.8;
+
+/** Why less is saved than is kept. */
+function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
+  const { account, context, failure } = known;
+  const { bytes, entry } = diagnosis;
+  if (needBytes === undefined || entry === undefined) return [];
+  const peak = context.input.replay.peaks.allocatedBytes.bytes;
+  const most = failure === undefined ? peak : account.allocatedBytes + failure.requestedBytes;
+  const saved = most - needBytes;
+  if (saved >= NEARLY_ALL * bytes || saved <= 0) return [];
+  return [
+    `Without them another moment of the run needs the most, ${formatBytes(needBytes)}: so ${formatBytes(saved)} is saved, not all ${formatBytes(bytes)}.`,
   ];
 }
 
