@@ -92,7 +92,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
     facts: [{ label: 'times given back', count: drops }],
     ids,
     moment: ends[bytes.indexOf(top)],
-    series: series('step', 'bytes not freed', bounds, bytes),
+    series: series('step', 'bytes not freed', bounds.subarray(1), bytes.subarray(1)),
     advice: [
       'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
     ],

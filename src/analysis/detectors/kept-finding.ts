@@ -105,7 +105,14 @@ export function keptFinding(
     },
     facts: factsOf(context, { leaks, entry }, ids, liveBytes),
     ids,
-    series: bounds && series('step', 'bytes kept', bounds, liveAtBounds(context, bounds, ids)),
+    series:
+      bounds &&
+      series(
+        'step',
+        'bytes kept',
+        bounds.subarray(1),
+        liveAtBounds(context, bounds, ids).subarray(1),
+      ),
     advice: adviceFor(kind === 'kept-graph' ? 'kept-graph' : 'kept', pattern),
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',

@@ -189,7 +189,7 @@ export function series(
   events: ArrayLike<EventIndex>,
   bytes: ArrayLike<number>,
 ): Series {
-  return { unit, label, events: thinned(events), bytes: thinned(bytes) };
+  return { unit, label, count: events.length, events: thinned(events), bytes: thinned(bytes) };
 }
 
 /** At most MAX_POINTS points, evenly spaced, always including the last. */

@@ -81,6 +81,8 @@ export interface Series {
   /** 'step', or 'event' if no steps were found. */
   readonly unit: 'step' | 'event';
   readonly label: string;
+  /** Steps or events; there may be fewer points. */
+  readonly count: number;
   readonly events: readonly EventIndex[];
   readonly bytes: readonly number[];
 }

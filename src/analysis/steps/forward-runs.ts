@@ -7,6 +7,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import { freesHaveStacks } from '../../device/classes/passes.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
@@ -161,6 +162,26 @@ function measureKept(
     const isDropped = sumBy(dropped, (id) => sizeBytes[id]) > run.keptBytes / 2;
     run.isCutOff = run.oom !== undefined || (isLastRun && backward[i] > end && !isDropped);
   });
+}
+
+/** Earlier passes of a call that show what it usually keeps. */
+const MIN_PASSES = 3;
+/** Of what the largest of them keeps. */
+const LARGER = 1.05;
+
+/**
+ * The last pass before an event, if it keeps more than all passes of its call before: of longer sequences, of a solver
+ * that takes more steps.
+ */
+export function largerPass(context: AnalysisInput, event: EventIndex) {
+  const { start } = context.input.replay.allocations;
+  const runs = context.once(forwardRuns).filter(({ first }) => start[first] < event);
+  // A criterion is a module too.
+  const own = runs.slice(-2).reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a), runs[0]);
+  const before = runs.filter((run) => run.call === own.call && run !== own);
+  const mostBytes = highest(before.map(({ keptBytes }) => keptBytes));
+  if (before.length < MIN_PASSES || own.keptBytes < LARGER * mostBytes) return undefined;
+  return { bytes: own.keptBytes, mostBytes, count: before.length };
 }
 
 /** For each run, the first allocation in a backward thread after it; past the end if none comes. */

@@ -18,6 +18,7 @@ import {
   sumOf,
 } from '../account/types.ts';
 import { isSameLine, userLines } from '../findings/user-lines.ts';
+import { largerPass } from '../steps/forward-runs.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import {
   type Case,
@@ -132,7 +133,10 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     const callers = [larger.caller, ...base.lines];
     return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
   }
-  return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
+  if (failure.pattern === 'whole-graph') return { ...base, pattern: 'whole-graph' };
+  const isLarger =
+    top.kind === 'activations' && largerPass(known.context, account.moment.event) !== undefined;
+  return { ...base, pattern: isLarger ? 'larger-pass' : undefined };
 }
 
 const askedText = ({ source }: Failure): string =>

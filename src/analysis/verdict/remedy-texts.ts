@@ -152,7 +152,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'kept-copies': all({
     detach:
-      'Keep the last or best copy only, or save it to disk with torch.save: each copy of a model or of its state takes as much as the first.',
+      'Keep only the copies that you use (the last, the best, the few that you average), or save them to disk with torch.save: each copy of a model or of its state takes as much as the first.',
     'to-cpu':
       'Or copy to the CPU: {name: tensor.cpu() for name, tensor in model.state_dict().items()}.',
   }),
@@ -190,6 +190,10 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   'larger-batch': some({
     'check-batch':
       'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
+  }),
+  'larger-pass': some({
+    'check-batch':
+      'Print how long its inputs are and how often its loops run (the steps of a solver, of a recurrence): it makes more tensors than any pass before. Cap what grows.',
   }),
   'evaluation-without-no-grad': NO_GRAPH,
   'resident-data': [

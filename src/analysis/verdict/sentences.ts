@@ -11,6 +11,7 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
+import { largerPass } from '../steps/forward-runs.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import { type Case, type Diagnosis, type Failure, peakLowerBy } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
@@ -134,6 +135,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
+  'larger-pass': (size) => `${size} of activations, more than any pass before kept`,
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,
   'piled-up': (size) => `${size} of tensors pile up before they are given back`,
@@ -176,6 +178,18 @@ function clauseOf(figures: Figures): string {
     case 'retained-graph':
       if (!isOnlyAdvice(diagnosis)) break;
       return `${passes} keep their graphs after their own backward: ${share}.`;
+    case 'larger-pass': {
+      const {
+        bytes: own,
+        mostBytes,
+        count,
+      } = largerPass(known.context, known.account.moment.event) ?? {
+        bytes,
+        mostBytes: 0,
+        count: 0,
+      };
+      return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
+    }
     case 'waiting-graphs': {
       const count = waitingPasses(known.context, known.account)?.count ?? 0;
       return `${formatCount(count)} ${passes} keep their graphs until one backward serves them all: ${share}.`;

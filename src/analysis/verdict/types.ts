@@ -53,6 +53,7 @@ export type Pattern =
   | 'kept-copies'
   | 'unbounded-cache'
   | 'larger-batch'
+  | 'larger-pass'
   | 'evaluation-without-no-grad'
   | 'stepped-up'
   | 'waiting-graphs'
@@ -113,19 +114,24 @@ export interface Remedy {
 /** A simulation shows no more than this about a setting under which the recorded OOM would not have come. */
 export const AFTER_OOM = 'what came next is not in the recording';
 
+/** As much as that, if nothing of what is kept is needed. */
+const UP_TO: readonly RemedyId[] = ['detach', 'to-cpu'];
+
 const SERVES = 'Serves the failed request; more would follow (confidence low).';
 
 /** 'Saves 1.51 GiB, enough for this request.' Without an OOM, what the cause holds may be more than what the peak is lower without it. */
-export function gainText({ savesBytes, isEnough, soFar = false }: Gain): string {
+export function gainText({ id, savesBytes, isEnough, soFar = false }: Gain): string {
   const isUnknown = savesBytes === undefined || savesBytes === null;
   if (isUnknown) return isEnough === true ? SERVES : '';
   if (soFar) return `Saves ${formatBytes(savesBytes)} so far.`;
-  if (typeof isEnough !== 'boolean') return `Lowers the peak by ${formatBytes(savesBytes)}.`;
+  const most = UP_TO.includes(id) ? 'up to ' : '';
+  if (typeof isEnough !== 'boolean') return `Lowers the peak by ${most}${formatBytes(savesBytes)}.`;
   return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough for this request' : 'not enough alone'}.`;
 }
 
 /** Of a remedy, or of one in a report. */
 interface Gain {
+  readonly id: RemedyId;
   readonly savesBytes: number | null | undefined;
   readonly isEnough: boolean | null | undefined;
   readonly soFar?: boolean | undefined;

@@ -67,6 +67,7 @@ const pattern = wordsOf<Pattern>({
   'kept-copies': true,
   'unbounded-cache': true,
   'larger-batch': true,
+  'larger-pass': true,
   'evaluation-without-no-grad': true,
   'stepped-up': true,
   'waiting-graphs': true,

@@ -44,7 +44,7 @@ const VIEWS_OF_MOMENTS: readonly ViewName[] = [
 /** One finding: what, how much and where, in a sentence; the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
   const { finding, isSelected, citesWhatIf, isLead, onToggle } = props;
-  const { severity, bytes, claim, series, perStep } = finding;
+  const { severity, bytes, claim, series } = finding;
   const isWhole = isLead || isSelected;
   const code = finding.userLines[0] ?? finding.frame;
   const head = useRef<HTMLButtonElement>(null);
@@ -78,7 +78,7 @@ export function FindingCard(props: FindingCardProps) {
       {isWhole && <UserLines finding={finding} />}
       {isSelected && code !== undefined && <CodeExcerpt frame={code} />}
       {citesWhatIf && <WhatIfCitation />}
-      {isWhole && series !== undefined && <SeriesPlot series={series} steps={perStep?.steps} />}
+      {isWhole && series !== undefined && <SeriesPlot series={series} />}
       {isSelected && <FindingBody finding={finding} />}
     </li>
   );
@@ -142,21 +142,19 @@ const HEIGHT = 44;
 
 interface SeriesPlotProps {
   readonly series: Series;
-  /** Repetitions that the finding covers; the series may have fewer points. */
-  readonly steps: number | undefined;
 }
 
 /** A finding's bytes per step; clicking goes to the event under the pointer. */
-function SeriesPlot({ series, steps = series.bytes.length }: SeriesPlotProps) {
+function SeriesPlot({ series }: SeriesPlotProps) {
   const { view } = useStores();
-  const { bytes, unit, label, events } = series;
+  const { bytes, unit, label, count, events } = series;
   const most = Math.max(...bytes);
   const x = scaleLinear([0, Math.max(1, bytes.length - 1)], [0, WIDTH]);
   const y = scaleLinear([0, Math.max(1, most)], [HEIGHT, 1]);
   const shape = area<number>((_, i) => x(i), HEIGHT, y).curve(curveMonotoneX);
   const span =
     unit === 'step'
-      ? plural(steps, 'repetition')
+      ? plural(count, 'repetition')
       : `events ${formatCount(events[0] ?? 0)} to ${formatCount(events.at(-1) ?? 0)}`;
   const text = `${label}: ${formatBytes(bytes[0] ?? Number.NaN)} to ${formatBytes(bytes.at(-1) ?? Number.NaN)}, at most ${formatBytes(most)}, over ${span}`;
   const showAt = ({ clientX, detail, currentTarget }: MouseEvent<HTMLElement>) => {
