@@ -29,8 +29,8 @@ export interface GrowthGroup {
 
 /** A graph keeps at least an activation, what backward needs from it, an output and a loss. */
 export const GRAPH_SITES = 4;
-/** Tensors with a few numbers: losses, norms, accuracies. */
-const SCALAR_BYTES = 64;
+/** Tensors of one number: losses, norms, accuracies. */
+const SCALAR_BYTES = 8;
 
 /**
  * Share of a pass's tensors that are kept, from which on they are its graph: with no_grad() too, a program may keep

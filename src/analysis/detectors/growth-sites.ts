@@ -70,7 +70,10 @@ export function judgeSites(context: AnalysisInput, sequence: StepSequence): Site
     }
     const drops = burstDrops(curve.live);
     const isRare = drops.length * MIN_BURST_STEPS <= steps;
-    if (drops.length >= 2 && isRare) bursts.push({ ...curve, drops });
+    // With one fall it must be piled up again.
+    const isAgain = 2 * (curve.live.at(-1) ?? 0) >= highest(curve.live);
+    if (isRare && (drops.length >= 2 || (drops.length === 1 && isAgain)))
+      bursts.push({ ...curve, drops });
     const isKeeping = steps > 3 && keptCount.subarray(1, -1).every((count) => count > 0);
     if (steps < SHORT_STEPS && isKeeping) suspects.push(stack);
   }

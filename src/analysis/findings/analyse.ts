@@ -45,7 +45,7 @@ export async function analyseContext(
   const { trace } = context.input;
   for (const detector of DETECTOR_IDS) {
     await options.pause?.();
-    const result = detect(detector, context);
+    const result = toldInstead(detect(detector, context), detector, findings);
     const found = result.status === 'found' ? result.findings : [];
     const fresh = found.filter((finding) => !isTold(context, findings, finding));
     for (const finding of fresh) {
@@ -64,6 +64,16 @@ export async function analyseContext(
 
 /** These describe what the growth check may have found too: kept graphs, and copies that pile up one by one. */
 const RETELLING: readonly DetectorId[] = ['no-grad', 'level-shift'];
+
+/** Kept graphs that grow are the growth check's: then no other check calls graphs clear. */
+function toldInstead(
+  result: DetectorResult<Finding>,
+  detector: DetectorId,
+  told: readonly Finding[],
+): DetectorResult<Finding> {
+  const isTold = detector === 'no-grad' && told.some(({ kind }) => kind === 'kept-graph');
+  return isTold && result.status === 'clear' ? { status: 'found', findings: [] } : result;
+}
 
 /** Whether a growth finding has most of its bytes: one memory has one finding. */
 function isTold({ input }: AnalysisInput, told: readonly Finding[], finding: Finding): boolean {

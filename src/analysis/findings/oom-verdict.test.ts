@@ -11,17 +11,19 @@ describe('what was missing', () => {
   it('is at most what the highest level so far leaves, if the limit of the process is unknown', () => {
     const judged = judgeOom({ ...FULL, freeBytes: 40 * GIB, peakReservedBytes: 10.5 * GIB });
     expect(judged).toMatchObject({ missingBytes: GIB, isMissingAtMost: true, hadRoom: true });
-    expect(judged.text).toContain('At most 1.00 GiB was missing.');
+    expect(judged.text).toContain(
+      'At most 1.50 GiB was missing, at most 1.00 GiB if all gaps were one piece.',
+    );
     expect(judged.arithmetic.at(-1)).toMatch(/: at most 1\.00 GiB$/);
   });
 
   it('is known if the limit is stated or the GPU was full', () => {
     const stated = judgeOom({ ...FULL, freeBytes: 40 * GIB, allowedBytes: 11 * GIB });
     const full = judgeOom({ ...FULL, freeBytes: GIB, peakReservedBytes: 10.5 * GIB });
-    for (const judged of [stated, full]) {
+    for (const judged of [stated, full])
       expect(judged).toMatchObject({ missingBytes: 0.5 * GIB, isMissingAtMost: false });
-      expect(judged.text).toContain(' 512.00 MiB was missing.');
-    }
+    expect(stated.text).toContain(' 1.00 GiB was missing, 512.00 MiB if all gaps were one piece.');
+    expect(full.text).toContain(' 512.00 MiB was missing.');
   });
 });
 

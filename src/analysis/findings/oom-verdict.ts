@@ -50,6 +50,8 @@ export interface OomVerdict {
   readonly missingBytes: number;
   /** The process's limit is only known to be as high as the most it reserved, so less may be missing. */
   readonly isMissingAtMost: boolean;
+  /** How much higher the process's limit must be for the request; undefined if no limit was hit. */
+  readonly raise: { readonly bytes: number; readonly isAtMost: boolean } | undefined;
   /** The request and what was available: a sentence or two, starting in lower case. */
   readonly text: string;
   /** Says in one sentence that the process hit its own limit; undefined if it did not. */
@@ -76,8 +78,12 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     ? Math.max(0, (figures.allowedBytes ?? figures.peakReservedBytes ?? 0) - reservedBytes)
     : freeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
-  const isMissingAtMost = isCapped && figures.allowedBytes === undefined && missingBytes > 0;
+  const isAtMost = isCapped && figures.allowedBytes === undefined;
+  const isMissingAtMost = isAtMost && missingBytes > 0;
   const missingText = `${isMissingAtMost ? 'at most ' : ''}${formatBytes(missingBytes)}`;
+  // A request larger than any gap takes a segment of its own.
+  const raiseBytes = isCapped ? Math.max(0, segmentBytes(requestedBytes) - (room ?? 0)) : 0;
+  const raise = raiseBytes > 0 ? { bytes: raiseBytes, isAtMost } : undefined;
   const cause = causeOf(figures, gapBytes, isCapped);
   const hadRoom = deviceHadRoom(figures);
   const isServer = figures.isServer === true;
@@ -87,12 +93,25 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     hadRoom,
     missingBytes,
     isMissingAtMost,
-    text: textOf(figures, cause, gapBytes, missingText),
+    raise,
+    text: textOf(figures, cause, gapBytes, lackText(missingText, raise)),
     limit: isCapped ? capSentence(figures) : undefined,
     arithmetic: arithmeticOf(figures, gapBytes, missingText),
     advice: adviceOf(cause, missingBytes, { isCapped, hadRoom, isServer }),
   };
 }
+
+/** What was missing, as a request that no gap serves takes a segment of its own, and if all gaps were one piece. */
+function lackText(missing: string, raise: OomVerdict['raise']): string {
+  const lack = raise === undefined ? missing : raiseText(raise);
+  return lack === missing
+    ? `${missing} was missing`
+    : `${lack} was missing, ${missing} if all gaps were one piece`;
+}
+
+/** 'at most 870.01 MiB' */
+export const raiseText = ({ bytes, isAtMost }: NonNullable<OomVerdict['raise']>): string =>
+  `${isAtMost ? 'at most ' : ''}${formatBytes(bytes)}`;
 
 /**
  * A stated limit is the cause if the request would have exceeded it, or if the device had room. If no limit is stated
@@ -139,7 +158,7 @@ const seesLittle = ({ reservedBytes, freeBytes, totalBytes, isLimitStated }: Oom
   freeBytes !== undefined &&
   reservedBytes + freeBytes < SMALLEST_DEVICE_BYTES;
 
-function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missing: string) {
+function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, lack: string) {
   const asked = formatBytes(figures.requestedBytes);
   const [gaps, held] = [formatBytes(gapBytes), formatBytes(figures.reservedBytes)];
   switch (cause) {
@@ -148,7 +167,7 @@ function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, missing:
     case 'both':
       return `there was too little memory, and it is fragmented. ${asked} was requested; ${gaps} of the ${held} that PyTorch held was free in smaller pieces, and all of them together were too small.`;
     case 'too-large':
-      return notEnough(figures, missing);
+      return notEnough(figures, lack);
     case 'other-processes':
       return someoneText(figures, asked);
     case 'outside-pytorch':
@@ -174,14 +193,14 @@ function someoneText(
   return `something else uses this GPU too. PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(freeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
 }
 
-function notEnough(figures: OomFigures, missing: string): string {
+function notEnough(figures: OomFigures, lack: string): string {
   const { requestedBytes, allocatedBytes, reservedBytes, totalBytes: total = Infinity } = figures;
   const asked = formatBytes(requestedBytes);
   // If Windows moved memory to the host, more than the GPU has can be reserved.
   if (requestedBytes > total && reservedBytes <= total)
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
-  const isMissing = missing !== formatBytes(0);
-  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${isMissing ? ` ${sentenceCase(missing)} was missing.` : ''}`;
+  const isMissing = !lack.startsWith(formatBytes(0));
+  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${isMissing ? ` ${sentenceCase(lack)}.` : ''}`;
 }
 
 const inUse = ({ strandedBytes = 0 }: OomFigures): string =>

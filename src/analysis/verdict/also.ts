@@ -27,7 +27,7 @@ import { locationText } from '../findings/finding-parts.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
-import { type Figures, WHEN } from './sentences.ts';
+import { type Figures, ifGone, WHEN } from './sentences.ts';
 import type { Forecast } from './types.ts';
 import { remainderText } from './unfinished.ts';
 
@@ -68,7 +68,7 @@ function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
   const saved = most - needBytes;
   if (saved >= NEARLY_ALL * bytes || saved <= 0) return [];
   return [
-    `Without them another moment of the run needs the most, ${formatBytes(needBytes)}: so ${formatBytes(saved)} is saved, not all ${formatBytes(bytes)}.`,
+    `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}: so ${formatBytes(saved)} is saved, not all ${formatBytes(bytes)}.`,
   ];
 }
 

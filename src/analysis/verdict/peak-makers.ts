@@ -34,7 +34,7 @@ export function peakMaker(known: Case): Diagnosis | undefined {
   if (failure !== undefined || account.moment.why !== 'peak') return undefined;
   return (
     residentData(known) ??
-    piledUp(context, account) ??
+    piledUp(known) ??
     retainedGraphs(context, account) ??
     lineScratch(context, account) ??
     innerGraph(context, account) ??
@@ -69,10 +69,8 @@ const PILED_SHARE = 0.25;
 const MIN_PILED = 10;
 
 /** What many repetitions keep and the program gives back at once: an epoch's outputs, a rollout. */
-function piledUp(
-  context: AnalysisInput,
-  { entries, allocatedBytes }: Account,
-): Diagnosis | undefined {
+function piledUp({ context, account, findings }: Case): Diagnosis | undefined {
+  const { entries, allocatedBytes } = account;
   const loweredBy = ({ without }: AccountEntry) =>
     allocatedBytes - (without?.peakBytes ?? allocatedBytes);
   const entry = entries.find(
@@ -83,8 +81,11 @@ function piledUp(
       wasGivenBack(context, allOf(context, one)),
   );
   if (entry === undefined) return undefined;
-  const found = ofEntry(entry, DOES['allocated at']);
-  return { ...found, pattern: 'piled-up', severity: 'low', lowersPeakBytes: loweredBy(entry) };
+  return {
+    ...ofEntry(entry, DOES['allocated at']),
+    ...{ pattern: 'piled-up', severity: 'low', lowersPeakBytes: loweredBy(entry) },
+    finding: findings.find(({ kind }) => kind === 'freed-in-bursts'),
+  };
 }
 
 /** What its lines ever kept, in order of allocation. */
@@ -134,7 +135,9 @@ function retainedGraphs(
   const bytes = sumBy(live, (id) => sizeBytes[id]);
   const least = Math.max(MIN_BYTES, RETAINED_SHARE * allocatedBytes);
   if (passes < MIN_RETAINED || bytes < least) return undefined;
-  const call = callerOfModel(context, stack[live[0]]);
+  const callOf = memoized((own: StackIndex) => callerOfModel(context, own));
+  const [first] = largestGroup(context, live, (id) => callOf(stack[id]))?.own ?? [];
+  const call = first === undefined ? undefined : callOf(stack[first]);
   const lines = call === undefined ? [] : [context.input.stacks.frame(call)];
   const rest = peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
   return {

@@ -4,8 +4,9 @@
  */
 import { upperBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, sentenceCase } from '../../base/format.ts';
 import { allocationsOf } from '../account/types.ts';
+import { raiseText } from '../findings/oom-verdict.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
 import { ideasFor, MAX_REMEDIES } from './remedy-ideas.ts';
@@ -59,13 +60,12 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
 
 /** ' At most 3.12 GiB more serves this request.' In an optimizer's first step, all that is known of what follows. */
 function howFar({ context, account, failure }: Case): string {
-  if (failure === undefined || failure.judged.missingBytes === 0) return '';
-  const { judged, unfinished } = failure;
+  if (failure?.judged.raise === undefined) return '';
+  const { unfinished } = failure;
   const need = unfinished && modelNeed(context, unfinished, account);
   if (need !== undefined && need > account.allocatedBytes)
     return ` The model needs about ${formatBytes(need)} in all.`;
-  const most = judged.isMissingAtMost ? 'At most ' : '';
-  return ` ${most}${formatBytes(judged.missingBytes)} more serves this request.`;
+  return ` ${sentenceCase(raiseText(failure.judged.raise))} more serves this request.`;
 }
 
 /** What the optimizer requests does not shrink with the batch, and what backward requests for a weight neither. */

@@ -25,7 +25,8 @@ export const LESS_AT_ONCE: Texts = {
   'batch-size': 'Halve what runs at once: fewer samples, shorter sequences, or images in tiles.',
 };
 export const CHECKPOINTING: Texts = {
-  checkpointing: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
+  checkpointing:
+    'Checkpoint each block (torch.utils.checkpoint), if there are several, for a third more compute.',
 };
 export const LOWER_PRECISION: Texts = {
   'lower-precision':
@@ -148,7 +149,8 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
       'Keep numbers, not tensors with their graph (total += loss.item()), and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
   }),
   'kept-numbers': all({
-    detach: 'Keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',
+    detach:
+      'If nothing computes with them on the GPU later, keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',
   }),
   'kept-copies': all({
     detach:

@@ -108,6 +108,14 @@ const take = ({ failure }: Case): string => (failure?.unfinished ? 'already take
 const soFarText = ({ failure }: Case): string =>
   failure?.unfinished ? `, in ${failure.unfinished.text}` : '';
 
+/**
+ * A tensor that grows, and a graph that nobody needs, would not exist. What a step uses would be there while it is used.
+ */
+export function ifGone({ cause, pattern }: Pick<Diagnosis, 'cause' | 'pattern'>): string {
+  if (cause === 'growing') return 'Without it';
+  return pattern === 'evaluation-without-no-grad' ? 'Without them' : 'With each freed after use';
+}
+
 type Brief = (size: string, known: Case, diagnosis: Diagnosis) => string;
 
 const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
@@ -158,7 +166,7 @@ function clauseOf(figures: Figures): string {
   const need =
     figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
       ? ''
-      : ` Without ${cause === 'growing' ? 'it' : 'them'} the run needs about ${formatBytes(figures.needBytes)}.`;
+      : ` ${ifGone(diagnosis)} the run needs about ${formatBytes(figures.needBytes)}.`;
   const passes = `forward passes${at === undefined ? '' : ` called by ${at}`}`;
   switch (pattern) {
     case 'evaluation-without-no-grad':

@@ -72,7 +72,7 @@ describe('the sentence', () => {
     ],
     [
       'near-miss/leak_until_oom',
-      'Out of memory: tensors that capture.py:375 (run) allocates are kept: 432.00 MiB of the 499.57 MiB in use then, 16.00 MiB more each step. Without them the run needs about 83.57 MiB.',
+      'Out of memory: tensors that capture.py:375 (run) allocates are kept: 432.00 MiB of the 499.57 MiB in use then, 16.00 MiB more each step. With each freed after use the run needs about 83.57 MiB.',
     ],
     [
       'frag_gpt_varlen',
