@@ -76,7 +76,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${given} and ${plural(retaken.length, 'was', 'were')} allocated after that (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
+        `${given}. ${searched > 0 ? `Without those, ${formatCount(retaken.length)}` : formatCount(retaken.length)} ${retaken.length === 1 ? 'was' : 'were'} allocated in place of what was given back (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
         ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
         ...cost.map((time) => `This took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),
@@ -87,7 +87,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     pattern: 'segments-retaken',
     facts: [
       { label: 'segments given back', count: freed },
-      { label: 'segments allocated after that', count: retaken.length },
+      { label: 'segments allocated in place of them', count: retaken.length },
       { label: 'flushes of the cache', count: flushes },
       { label: 'of them by PyTorch itself, for a request that did not fit', count: retries },
       ...cost.map((text) => ({ label: 'time, at most', text })),

@@ -173,7 +173,7 @@ function clauseOf(figures: Figures): string {
       if (diagnosis.entry !== undefined)
         return `${passes} keep their activations for a backward pass that never comes: ${share}${more}.${need}`;
       return isOnlyAdvice(diagnosis)
-        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be ${formatBytes(peakLowerBy(diagnosis) ?? 0)} lower.`
+        ? `${passes} build graphs that no backward uses, up to ${size}. Without them the peak would be up to ${formatBytes(peakLowerBy(diagnosis) ?? 0)} lower.`
         : `${passes} keep ${known.failure === undefined ? 'up to ' : ''}${size} of activations for a backward pass that never comes${held}.${restText(figures)}`;
     case 'kept-exceptions':
       return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
@@ -275,7 +275,7 @@ function restText({ known, diagnosis }: Figures): string {
   const lower = peakLowerBy(diagnosis);
   if (known.failure !== undefined || lower === undefined) return '';
   const peak = known.context.input.replay.peaks.allocatedBytes.bytes;
-  return ` Without them the peak would be ${formatBytes(lower)} lower: the rest of the run needs ${formatBytes(peak - lower)}.`;
+  return ` Without them the peak would be up to ${formatBytes(lower)} lower: the rest of the run needs ${formatBytes(peak - lower)}.`;
 }
 
 function requestedBy(source: Failure['source'] = 'own', at: string | undefined): string {

@@ -114,8 +114,8 @@ export interface Remedy {
 /** A simulation shows no more than this about a setting under which the recorded OOM would not have come. */
 export const AFTER_OOM = 'what came next is not in the recording';
 
-/** As much as that, if nothing of what is kept is needed. */
-const UP_TO: readonly RemedyId[] = ['detach', 'to-cpu'];
+/** As much as that, if nothing of what is kept is needed; without a graph too, a layer needs its input and its output. */
+const UP_TO: readonly RemedyId[] = ['detach', 'to-cpu', 'no-grad'];
 
 const SERVES = 'Serves the failed request; more would follow (confidence low).';
 

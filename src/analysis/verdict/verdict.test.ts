@@ -85,7 +85,7 @@ describe('the sentence', () => {
     ['train_gpt_small', 'No out-of-memory error, and no problem found.'],
     [
       'pairs/eval_between_epochs.python',
-      'No out-of-memory error, but forward passes called by capture.py:547 (eval_between_epochs) build graphs that no backward uses, up to 176.47 MiB. Without them the peak would be 26.94 MiB lower.',
+      'No out-of-memory error, but forward passes called by capture.py:547 (eval_between_epochs) build graphs that no backward uses, up to 176.47 MiB. Without them the peak would be up to 26.94 MiB lower.',
     ],
     [
       'train_ring_truncated',

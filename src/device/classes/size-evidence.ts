@@ -108,6 +108,8 @@ export function* growingStacks(
   yield;
   const rowOf = new Map<AllocationIndex, number>();
   const figures = new Map<StackIndex, { rises: number; falls: number; longest: number }>();
+  /** By stack, since it last became smaller: the layers of each pass differ in size, but none of them grows. */
+  const most = new Float64Array(role.length);
   const isJudged = role.map((of) => Number(of === StackRole.Host || of === StackRole.Forward));
   yield* inPieces([preexisting, length], PIECE, (from, to) => {
     for (let id = from; id < to; id++) {
@@ -116,15 +118,17 @@ export function* growingStacks(
       const until = Math.min(start[id] + HANDOVER_EVENTS, allocationOfEvent.length - 1);
       let inRow = 0;
       let change = Number.NaN;
+      const isLargest = requestedBytes[id] >= most[own];
       for (let t = start[id] + 1; t <= until; t++) {
         const before = allocationOfEvent[t];
         if (before < 0 || before >= id || stack[before] !== own || freeRequested[before] !== t)
           continue;
         if (runOf[before] === runOf[id]) continue;
         const more = requestedBytes[id] - requestedBytes[before];
-        if (more > 0) inRow = Math.max(inRow, (rowOf.get(before) ?? 0) + 1);
+        if (more > 0 && isLargest) inRow = Math.max(inRow, (rowOf.get(before) ?? 0) + 1);
         if (!(change > 0)) change = more;
       }
+      most[own] = change < 0 ? requestedBytes[id] : Math.max(most[own], requestedBytes[id]);
       if (Number.isNaN(change)) continue;
       rowOf.set(id, inRow);
       const known = figures.get(own) ?? { rises: 0, falls: 0, longest: 0 };
