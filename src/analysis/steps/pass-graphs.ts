@@ -29,14 +29,24 @@ export function isUnderNoGrad({ input: { stacks } }: AnalysisInput, call: StackI
   return [...stacks.frames(call)].some((frame) => stacks.frame(frame).name === 'decorate_context');
 }
 
-/** Whether an event is under no_grad(), or passes were made before it and none of them kept a graph. */
+/**
+ * Whether an event is under no_grad(), or passes were made before it and none of them kept a graph: of its own call or,
+ * beside training, the last ones.
+ */
 export function isInference(context: AnalysisInput, event: EventIndex): boolean {
-  if (isUnderNoGrad(context, context.input.trace.events.stack[event])) return true;
-  const { start } = context.input.replay.allocations;
+  const { classifier, input } = context;
+  const stack = input.trace.events.stack[event];
+  if (isUnderNoGrad(context, stack)) return true;
+  const { start } = input.replay.allocations;
   const whole = context
     .once(evidentRuns)
     .filter(({ isCutOff, last }) => !isCutOff && start[last] < event);
-  return whole.length > 0 && !context.isTraining && !whole.some((run) => keepsGraph(context, run));
+  const isTrained = classifier.isBackward(stack) || classifier.isOptimizer(stack);
+  if (whole.length === 0 || (context.isTraining && isTrained)) return false;
+  const own = whole.filter(({ call }) => call === classifier.moduleCall(stack));
+  const last = own.length > 0 ? own : whole.slice(-1);
+  const judged = context.isTraining ? last : whole;
+  return !judged.some((run) => keepsGraph(context, run));
 }
 
 /** '9 calls of modules from your code: 8 kept a graph, and a backward followed, 1 ran out of memory.' */
