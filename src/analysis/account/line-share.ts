@@ -115,11 +115,11 @@ export function largestLine(
   return { line, bytes, withCalledBytes, allocations: own };
 }
 
-/** 'allocates the most at the peak: 1.32 GiB, or 2.11 GiB with what it calls' */
+/** 'allocates the most of your lines at the peak: 1.32 GiB, or 2.11 GiB with what it calls' */
 export function mostText({ bytes, withCalledBytes }: Figures, when: string): string {
   const all =
     withCalledBytes > bytes ? `, or ${formatBytes(withCalledBytes)} with what it calls` : '';
-  return `allocates the most ${when}: ${formatBytes(bytes)}${all}`;
+  return `allocates the most of your lines ${when}: ${formatBytes(bytes)}${all}`;
 }
 
 type Figures = Pick<LargestLine, 'bytes' | 'withCalledBytes'>;

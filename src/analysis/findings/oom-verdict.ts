@@ -94,19 +94,22 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     missingBytes,
     isMissingAtMost,
     raise,
-    text: textOf(figures, cause, gapBytes, lackText(missingText, raise)),
+    text: textOf(figures, cause, gapBytes, lackText(missingText, missingBytes, raise)),
     limit: isCapped ? capSentence(figures) : undefined,
     arithmetic: arithmeticOf(figures, gapBytes, missingText),
     advice: adviceOf(cause, missingBytes, { isCapped, hadRoom, isServer }),
   };
 }
 
+/** Two figures that differ by less of the larger one are not told apart. */
+const ALIKE = 0.05;
+
 /** What was missing, as a request that no gap serves takes a segment of its own, and if all gaps were one piece. */
-function lackText(missing: string, raise: OomVerdict['raise']): string {
-  const lack = raise === undefined ? missing : raiseText(raise);
-  return lack === missing
-    ? `${missing} was missing`
-    : `${lack} was missing, ${missing} if all gaps were one piece`;
+function lackText(missing: string, missingBytes: number, raise: OomVerdict['raise']): string {
+  if (raise === undefined) return `${missing} was missing`;
+  const own = `${raiseText(raise)} was missing`;
+  const isAlike = raise.bytes - missingBytes < ALIKE * raise.bytes;
+  return isAlike ? own : `${own}, ${missing} if all gaps were one piece`;
 }
 
 /** 'at most 870.01 MiB' */

@@ -6,7 +6,7 @@
  */
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { countOne, sumBy } from '../../base/collections.ts';
-import { plural } from '../../base/format.ts';
+import { formatCount, plural } from '../../base/format.ts';
 import { Evidence } from '../../device/classes/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { seenOoms } from '../account/moment.ts';
@@ -53,7 +53,9 @@ export function isInference(context: AnalysisInput, event: EventIndex): boolean 
 export function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
   const counts = new Map<string, number>(Object.values(BECAME).map((text) => [text, 0]));
   for (const run of runs) countOne(counts, BECAME[whatBecameOf(context, run, run === runs.at(-1))]);
-  const texts = [...counts].flatMap(([text, count]) => (count > 0 ? `${count} ${text}` : []));
+  const texts = [...counts].flatMap(([text, count]) =>
+    count > 0 ? `${formatCount(count)} ${text}` : [],
+  );
   // What frees in between divide may be one pass: its number is not known.
   const isDivided = runs.some(({ call, first }, i) => {
     const before = runs[i - 1];

@@ -90,6 +90,7 @@ function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: numbe
   const requestedBytes = context.input.trace.events.sizeBytes[event];
   const { stack, source } = requestOrigin(context, event);
   const pattern = patternOfRequest(context, event, stack);
+  const unfinished = unfinishedAt(context, event, pattern);
   return {
     requestedBytes,
     timesCaught,
@@ -101,8 +102,8 @@ function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: numbe
       ? undefined
       : largerRequest(context, stack, event, requestedBytes),
     pattern,
-    isInference: isInference(context, event),
-    unfinished: unfinishedAt(context, event, pattern),
+    isInference: unfinished?.isOfOtherCall === true || isInference(context, event),
+    unfinished,
   };
 }
 

@@ -114,8 +114,17 @@ export interface Remedy {
 /** A simulation shows no more than this about a setting under which the recorded OOM would not have come. */
 export const AFTER_OOM = 'what came next is not in the recording';
 
-/** As much as that, if nothing of what is kept is needed; without a graph too, a layer needs its input and its output. */
-const UP_TO: readonly RemedyId[] = ['detach', 'to-cpu', 'no-grad'];
+/**
+ * As much as that if nothing of what is kept is needed, if all of a pass is in blocks, and if all its operators run in the
+ * lower precision; without a graph too, a layer needs its input and its output.
+ */
+const UP_TO: readonly RemedyId[] = [
+  'detach',
+  'to-cpu',
+  'no-grad',
+  'checkpointing',
+  'lower-precision',
+];
 
 const SERVES = 'Serves the failed request; more would follow (confidence low).';
 
@@ -123,10 +132,12 @@ const SERVES = 'Serves the failed request; more would follow (confidence low).';
 export function gainText({ id, savesBytes, isEnough, soFar = false }: Gain): string {
   const isUnknown = savesBytes === undefined || savesBytes === null;
   if (isUnknown) return isEnough === true ? SERVES : '';
-  if (soFar) return `Saves ${formatBytes(savesBytes)} so far.`;
   const most = UP_TO.includes(id) ? 'up to ' : '';
-  if (typeof isEnough !== 'boolean') return `Lowers the peak by ${most}${formatBytes(savesBytes)}.`;
-  return `Saves ${formatBytes(savesBytes)}, ${isEnough ? 'enough for this request' : 'not enough alone'}.`;
+  const size = `${most}${formatBytes(savesBytes)}`;
+  if (soFar) return `Saves ${size} so far.`;
+  if (typeof isEnough !== 'boolean') return `Lowers the peak by ${size}.`;
+  const enough = most === '' ? 'enough' : 'which would be enough';
+  return `Saves ${size}, ${isEnough ? `${enough} for this request` : 'not enough alone'}.`;
 }
 
 /** Of a remedy, or of one in a report. */

@@ -18,6 +18,8 @@ export interface Unfinished {
   readonly phase: Phase;
   /** 'the first backward pass' */
   readonly text: string;
+  /** The first pass of an evaluation, beside training. */
+  readonly isOfOtherCall?: boolean;
 }
 
 export function unfinishedAt(
@@ -29,8 +31,10 @@ export function unfinishedAt(
   if (!context.hasTrace || phase === undefined) return undefined;
   if (phase === 'optimizer') return { phase, text: "the optimizer's first step" };
   const isFirst = context.input.replay.recording === 'complete';
-  const of = isFirstOfCall(context, event) ? callText(context, event) : '';
-  return { phase, text: `the ${isFirst ? 'first' : 'only recorded'} ${phase} pass${of}` };
+  const isOther = isFirstOfCall(context, event);
+  const of = isOther ? callText(context, event) : '';
+  const text = `the ${isFirst ? 'first' : 'only recorded'} ${phase} pass${of}`;
+  return { phase, text, isOfOtherCall: isOther && context.isTraining };
 }
 
 /** An evaluation's first batch: other calls of the model have ended, but none of this one. */

@@ -79,7 +79,9 @@ it('leads with the leak that an OOM came from, and with its advice', async () =>
   );
   const advice = within(verdict.getByRole('region', { name: 'What to try first' }));
   const [first, ...more] = advice.getAllByRole('listitem');
-  expect(first?.textContent).toMatch(/Saves .* GiB, enough for this request\./);
+  expect(first?.textContent).toMatch(
+    /Saves up to .* GiB, which would be enough for this request\./,
+  );
   expect(more.length).toBeGreaterThan(0);
   await user.click(verdict.getByRole('button', { name: /^Out of memory/ }));
   const opened = await screen.findAllByText('What to try');
@@ -248,7 +250,8 @@ it('leads from the line that a calm verdict names to its blocks', async () => {
   const { user, view, session, commit } = await showFindings('train_gpt_small');
   const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
   expect(verdict.getByText(/At the peak [\d.]+ GiB was in use, the most of it/)).toBeDefined();
-  const name = /^scenarios\.py:\d+ \(\w+\) allocates the most at the peak: [\d.]+ MiB/;
+  const name =
+    /^scenarios\.py:\d+ \(\w+\) allocates the most of your lines at the peak: [\d.]+ MiB/;
   await user.click(verdict.getByRole('button', { name }));
   await expect.poll(() => view().search).toBe('part:most');
   // The account at the cursor names its parts anew, and must not forget this one.
