@@ -201,7 +201,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
       { label: 'forward passes from this call', count: own.length },
       { label: 'of them without backward', count: runs.length },
       { label: 'kept at the end of one', bytes: largest.keptBytes },
-      { label: 'the peak would be lower by', bytes: lowersPeakBytes },
+      { label: 'alone it lowers the peak by', bytes: lowersPeakBytes },
       {
         label: 'of it the output, which stays',
         bytes: largest.output < 0 ? 0 : sizeBytes[largest.output],
@@ -221,7 +221,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
 /** ', but the peak of the run would stay': something else set it. */
 const peakText = (lowersPeakBytes: number): string =>
   lowersPeakBytes === 0
-    ? ', but the peak of the run would stay'
+    ? ', but that alone does not lower the peak of the run'
     : `, and ${formatBytes(lowersPeakBytes)} less at the peak of the run`;
 
 const ofBoth = (context: AnalysisInput, ids: readonly AllocationIndex[]) =>

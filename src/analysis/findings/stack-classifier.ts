@@ -4,7 +4,7 @@
  */
 
 import { getOrMake } from '../../base/collections.ts';
-import { callsByName, FrameRole, frameRoles } from '../../device/classes/stack-roles.ts';
+import { FrameRole, frameRoles, rolesByCaller } from '../../device/classes/stack-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { DeviceTables } from './types.ts';
 
@@ -38,13 +38,13 @@ export class StackClassifier {
     this.#innerModule = new Int32Array(length);
     this.#optimizerCall = new Int32Array(length);
     const frames = readFrames(input);
-    const isByName = callsByName(
+    const byCaller = rolesByCaller(
       input.snapshot.stacks,
       frames.map(({ roles }) => roles),
     );
     for (let row = 1; row < length; row++) {
       const caller = frames[frame[parent[row]]];
-      this.#derive(row, parent[row], frames[frame[row]], caller, isByName[row] === 1);
+      this.#derive(row, parent[row], frames[frame[row]], caller, byCaller[row]);
     }
   }
 
@@ -53,12 +53,13 @@ export class StackClassifier {
     above: number,
     own: FrameFacts,
     caller: FrameFacts | undefined,
-    isByName: boolean,
+    byCaller: number,
   ): void {
-    let bits = this.#bits[above] | own.bits;
+    let bits = this.#bits[above] | own.bits | (byCaller & OPTIMIZER);
+    const isByName = (byCaller & MODULE_CALL) !== 0;
     // Lightning runs the user's training step inside optimizer.step(closure).
     const isModule = (own.bits & MODULE_CALL) !== 0;
-    if ((own.isUser || isModule) && (own.bits & OPTIMIZER) === 0) bits &= ~OPTIMIZER;
+    if ((own.isUser || isModule) && ((own.bits | byCaller) & OPTIMIZER) === 0) bits &= ~OPTIMIZER;
     const isFirstPython = (own.bits & PYTHON) !== 0 && (this.#bits[above] & PYTHON) === 0;
     if (isFirstPython && own.startsInAutograd) bits |= BACKWARD;
     const isCalledByModule = ((caller?.bits ?? 0) & MODULE_CALL) !== 0;

@@ -45,6 +45,8 @@ export const FrameRole = {
   Moved: 2097152,
   /** A function of the user's that is called forward. */
   NamedForward: 4194304,
+  /** A function of the user's that is called step. */
+  NamedStep: 8388608,
 } as const;
 
 const F = FrameRole;
@@ -136,28 +138,34 @@ export function frameRoles(frame: NamedFrame, isPython: boolean): number {
   if (isUser) roles |= F.User;
   if (isUser && frame.name === '__init__') roles |= F.Building;
   if (isUser && frame.name === 'forward') roles |= F.NamedForward;
+  if (isUser && frame.name === 'step') roles |= F.NamedStep;
   return (roles & F.Entry) === 0 ? roles : roles & ~F.Autograd;
 }
 
 /**
- * Marks rows of the stack tree in which the user's code calls `model.forward(x)` by name, without PyTorch's `_call_impl` in
- * between; C++ may be in between.
+ * What a row of the stack tree is by its caller, beside its own frame's roles: `model.forward(x)` by name is a module call
+ * without PyTorch's `_call_impl` in between, and the `step` that torch.optim calls is of the user's own optimizer. C++ may
+ * be in between.
+ *
  * @param roles by frame
  */
-export function callsByName(
+export function rolesByCaller(
   { length, frame, parent }: StackSource['stacks'],
   roles: ArrayLike<number>,
-): Uint8Array {
-  const marks = new Uint8Array(length);
+): Uint32Array {
+  const found = new Uint32Array(length);
   /** Roles of the innermost Python frame. */
   const python = new Uint32Array(length);
   for (let row = 1; row < length; row++) {
     const own = roles[frame[row]];
     const caller = python[parent[row]];
-    python[row] = (own & F.Python) === 0 ? caller : own;
-    if ((own & F.NamedForward) !== 0 && (caller & F.User) !== 0) marks[row] = 1;
+    // The decorator of `@torch.no_grad() def step(self)` is in between too.
+    const passed = (own & F.User) === 0 ? caller & F.Optimizer : 0;
+    python[row] = (own & F.Python) === 0 ? caller : own | passed;
+    if ((own & F.NamedForward) !== 0 && (caller & F.User) !== 0) found[row] = F.ModuleCall;
+    if ((own & F.NamedStep) !== 0 && (caller & F.Optimizer) !== 0) found[row] = F.Optimizer;
   }
-  return marks;
+  return found;
 }
 
 const ENGINE =
@@ -273,13 +281,13 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
   const frames = allFrameRoles(source, reader);
   const hasEntries = frames.some((roles) => (roles & F.Entry) !== 0);
   const hasCpp = frames.some((roles) => (roles & F.Python) === 0);
-  const byName = callsByName(source.stacks, frames);
+  const byCaller = rolesByCaller(source.stacks, frames);
   const bits = new Uint32Array(length);
   const role = new Uint8Array(length + 1);
   const hints = new Uint32Array(length + 1);
   role[EMPTY_STACK - NO_STACK] = StackRole.Backward;
   for (let row = 1; row < length; row++) {
-    const own = frames[frame[row]] | (byName[row] * F.ModuleCall);
+    const own = frames[frame[row]] | byCaller[row];
     bits[row] = derive(bits[parent[row]], own, hasEntries);
     role[row - NO_STACK] = roleOf(bits[row], hasCpp);
     hints[row - NO_STACK] = bits[row];

@@ -138,7 +138,7 @@ const EVIDENCE = {
   ],
   OutlivesForward: [
     Activations,
-    'it was allocated in the forward pass, and outlived it; no backward pass followed',
+    'it was allocated in the forward pass, and still there when that ended or broke off; no backward pass followed',
   ],
   Recomputed: [
     Activations,

@@ -119,7 +119,7 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
       </ul>
       {!isAll && (
         <Button className="link" onClick={() => setIsAll(true)}>
-          All {formatCount(parts.length)} call sites
+          {formatCount(parts.length - FIRST_PARTS)} more call sites
         </Button>
       )}
     </section>
