@@ -11,16 +11,17 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, groupBy, sumBy } from '../../base/collections.ts';
+import { addTo, groupBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
-import { burstBytes, growthOf, isMean, type Leak, SURE_STEPS } from '../detectors/growth-leaks.ts';
+import { growthOf, type Leak, SURE_STEPS } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { statementFrame, userLines } from '../findings/user-lines.ts';
 import { backwardEnds } from '../steps/forward-runs.ts';
+import { rateOfLeaks, rateSoFar } from './leak-rate.ts';
 import { linesFrom, type Places, placesOf } from './places.ts';
 import { isOfOneRepetition, isStillGrowing, rateOf } from './repetitions.ts';
 import type { AccountEntry, EntryRate } from './types.ts';
@@ -79,25 +80,6 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     return ids.length === 0 ? undefined : placeDraft(context, places, ids, all, isAdding);
   });
   return { leaks, others: others.filter((draft) => draft !== undefined) };
-}
-
-/** A leak's repetitions up to the moment: later ones have left nothing there yet. */
-function rateSoFar(
-  { input }: AnalysisInput,
-  live: Int32Array,
-  { rate, all }: { readonly rate: EntryRate; readonly all: readonly AllocationIndex[] },
-  { group: { sites }, sequence: { bounds } }: Leak,
-): EntryRate {
-  const { start, sizeBytes } = input.replay.allocations;
-  const last = live.at(-1) ?? -1;
-  if (rate.bursts !== undefined) {
-    const isBurst = (step: number) => sites.some(({ keptBytes }) => keptBytes[step] > 0);
-    const begun = [...bounds.keys()].filter((step) => bounds[step] < (start[last] ?? 0));
-    return { ...rate, bursts: { ...rate.bursts, count: begun.filter(isBurst).length } };
-  }
-  if (rate.bytes <= 0) return rate;
-  const later = sumBy(all, (id) => (id > last ? sizeBytes[id] : 0));
-  return { ...rate, steps: Math.max(1, rate.steps - Math.round(later / rate.bytes)) };
 }
 
 /** What the last repetition left of these is needed: the newest optimizer's state, and scratch memory. */
@@ -312,7 +294,7 @@ function leakDraft(
   same: readonly Leak[],
   ids: readonly AllocationIndex[],
 ): Omit<Draft, 'all'> & { readonly rate: EntryRate } {
-  const [{ group, sequence, lead, law, perStep }] = same;
+  const [{ group, sequence, lead }] = same;
   // The output may be all that the growth check saw of a graph.
   const isSpread = group.kind === 'kept-output' && places.isSpread(ids);
   const isGraph = group.kind === 'kept-graph' || (isSpread && places.isGraph(ids));
@@ -328,32 +310,9 @@ function leakDraft(
           first === undefined ? [] : [context.input.stacks.frame(first)],
           userLines(context, lead.stack, lead.frame, lead.frameIs === 'started at' ? 1 : 0),
         ),
-    rate: {
-      // What another loop adds, such as an evaluation, is counted in its own repetitions.
-      bytes: Math.round(
-        sumBy(same, (leak) => (leak.sequence === sequence ? leak.perStep.bytes : 0)),
-      ),
-      steps: perStep.steps,
-      unit: perStep.unit,
-      isMean: isMean(law),
-      varies: false,
-      bursts: burstsOf(same),
-    },
+    rate: rateOfLeaks(same),
     isGrowing: same.some(({ isSure }) => isSure) || isStillGrowing(context, ids, ids),
   };
-}
-
-/** Of leaks that add something in as many steps, all together. */
-function burstsOf(same: readonly Leak[]): EntryRate['bursts'] {
-  const [{ law, sequence }] = same;
-  const { length: count } = law.keptBytes;
-  const each = same.map((leak) =>
-    leak.sequence === sequence && leak.law.keptBytes.length === count
-      ? burstBytes(leak.law)
-      : undefined,
-  );
-  if (each.some((bytes) => bytes === undefined)) return undefined;
-  return { bytes: Math.round(sumBy(each, (bytes) => bytes ?? 0)), count };
 }
 
 function placeDraft(

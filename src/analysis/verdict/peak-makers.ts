@@ -7,25 +7,23 @@
  */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { countOne, groupBy, memoized, sumBy } from '../../base/collections.ts';
-import { Evidence, MemoryClass } from '../../device/classes/types.ts';
-import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import { countOne, memoized, sumBy } from '../../base/collections.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { largestGroup } from '../account/line-share.ts';
 import { peakOutside, peakWithout } from '../account/moment.ts';
-import { wasGivenBack } from '../account/repetitions.ts';
-import { type Account, type AccountEntry, allocationsOf, isKept } from '../account/types.ts';
+import { type Account, allocationsOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, isSameLine, type Line, userLines } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
-import { type Case, type Diagnosis, DOES, ofEntry, plain } from './case.ts';
+import { type Case, type Diagnosis, DOES, plain } from './case.ts';
+import { MIN_BYTES, piledUp, retainedGraphs } from './outstaying.ts';
 import type { Cause, Pattern } from './types.ts';
 
 /** Of the peak. */
 const DATA_SHARE = 0.4;
 const SCRATCH_SHARE = 0.5;
 const REST_SHARE = 1 / 3;
-/** Less is not worth a change of the program. */
-const MIN_BYTES = 2 ** 27;
 const MIN_SCRATCH_BYTES = 2 ** 30;
 
 /** The first that applies, as advice. */
@@ -62,89 +60,6 @@ export function residentData({ context, account }: Case): Diagnosis | undefined 
     ),
     minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
   });
-}
-
-/** Of the peak. */
-const PILED_SHARE = 0.25;
-const MIN_PILED = 10;
-
-/** What many repetitions keep and the program gives back at once: an epoch's outputs, a rollout. */
-function piledUp({ context, account, findings }: Case): Diagnosis | undefined {
-  const { entries, allocatedBytes } = account;
-  const loweredBy = ({ without }: AccountEntry) =>
-    allocatedBytes - (without?.peakBytes ?? allocatedBytes);
-  const entry = entries.find(
-    (one) =>
-      isKept(one.kind) &&
-      one.count >= MIN_PILED &&
-      loweredBy(one) >= Math.max(MIN_BYTES, PILED_SHARE * allocatedBytes) &&
-      wasGivenBack(context, allOf(context, one)),
-  );
-  if (entry === undefined) return undefined;
-  return {
-    ...ofEntry(entry, DOES['allocated at']),
-    ...{ pattern: 'piled-up', severity: 'low', lowersPeakBytes: loweredBy(entry) },
-    finding: findings.find(({ kind }) => kind === 'freed-in-bursts'),
-  };
-}
-
-/** What its lines ever kept, in order of allocation. */
-function allOf({ classification, input }: AnalysisInput, { allocations }: AccountEntry) {
-  const { stack, length } = input.replay.allocations;
-  const stacks = new Set(allocations.map((id) => stack[id]));
-  return Array.from({ length }, (_, id) => id).filter(
-    (id) => stacks.has(stack[id]) && classification.classOf[id] === MemoryClass.Kept,
-  );
-}
-
-const MIN_RETAINED = 3;
-const RETAINED_SHARE = 0.4;
-/** Of what the passes of one call retain: the outer backward of second-order training frees a part of it. */
-const MOST_USED = 0.05;
-
-/**
- * Graphs that outlive their own backward, because it was called with create_graph=True or retain_graph=True, and that no
- * other backward uses: of a fine-tuning's steps. Second-order training needs those of its inner steps.
- */
-function retainedGraphs(
-  context: AnalysisInput,
-  { moment, allocatedBytes }: Account,
-): Diagnosis | undefined {
-  const { freeRequested, sizeBytes, stack } = context.input.replay.allocations;
-  const { evidenceOf } = context.classification;
-  const isUsed = (id: AllocationIndex) => evidenceOf[id] === Evidence.FreedInBackward;
-  const ends = new Map<AllocationIndex, EventIndex>();
-  let passes = 0;
-  for (const runs of groupBy(context.once(forwardRuns), ({ call }) => call).values()) {
-    const own = runs.flatMap(({ ownBackward, kept }) => {
-      const retained = kept.filter((id) => freeRequested[id] > (ownBackward ?? NEVER));
-      const isMost = 2 * retained.length > kept.length;
-      return ownBackward !== undefined && isMost ? { ownBackward, retained } : [];
-    });
-    const all = own.flatMap(({ retained }) => retained);
-    if (all.filter(isUsed).length > MOST_USED * all.length) continue;
-    for (const { ownBackward, retained } of own) {
-      for (const id of retained) ends.set(id, ownBackward);
-      const isThere = (id: AllocationIndex) => freeRequested[id] > moment.event;
-      if (ownBackward < moment.event && retained.some(isThere)) passes++;
-    }
-  }
-  const live = [...ends].flatMap(([id, end]) =>
-    end < moment.event && freeRequested[id] > moment.event ? [id] : [],
-  );
-  const bytes = sumBy(live, (id) => sizeBytes[id]);
-  const least = Math.max(MIN_BYTES, RETAINED_SHARE * allocatedBytes);
-  if (passes < MIN_RETAINED || bytes < least) return undefined;
-  const callOf = memoized((own: StackIndex) => callerOfModel(context, own));
-  const [first] = largestGroup(context, live, (id) => callOf(stack[id]))?.own ?? [];
-  const call = first === undefined ? undefined : callOf(stack[first]);
-  const lines = call === undefined ? [] : [context.input.stacks.frame(call)];
-  const rest = peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
-  return {
-    ...plain('activations', bytes, lines, DOES['called by']),
-    ...{ pattern: 'retained-graph', severity: 'low', tensors: live },
-    lowersPeakBytes: allocatedBytes - rest,
-  };
 }
 
 /** Differences of all pairs, say: (a[:, None] - b[None]) ** 2. A line that calls a module means all of that module. */
