@@ -2,7 +2,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
+import { addUp, getOrMake, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { AGED_STEPS } from '../detectors/growth-sites.ts';
@@ -185,22 +185,27 @@ const WHOLE_OPTIMIZER = 0.5;
  * When each optimizer's state would be freed if nothing kept it: as the next optimizer's is made. Until then, its training
  * needs it. -1 for what is from before the recording.
  *
- * @param states of all optimizers: each makes its own in one step
+ * @param states of all optimizers, in order of allocation: each makes its own in one step
  */
 export function startOfNextOptimizer(context: AnalysisInput, states: readonly AllocationIndex[]) {
   const { start } = context.input.replay.allocations;
   const [steps] = context.stepSequences;
+  const recorded = states.filter((id) => start[id] >= 0);
+  if (steps === undefined || recorded.length === 0)
+    return (id: AllocationIndex): EventIndex => (start[id] < 0 ? -1 : NEVER);
   const sums = bytesByStep(context, states, steps);
   const most = highest([...sums.values()]);
-  const isWhole = (step: number) => (sums.get(step) ?? 0) >= WHOLE_OPTIMIZER * most;
-  const begins = states
-    .map((id) => start[id])
-    .filter((begin) => begin >= 0 && isWhole(stepAt(steps, begin)))
-    .sort((a, b) => a - b);
+  /** By step, in order: when an optimizer's first state was made. */
+  const begins = new Map<number, EventIndex>();
+  for (const id of recorded) {
+    const step = stepAt(steps, start[id]);
+    if ((sums.get(step) ?? 0) >= WHOLE_OPTIMIZER * most) getOrMake(begins, step, () => start[id]);
+  }
+  const inOrder = [...begins];
   return (id: AllocationIndex): EventIndex => {
     if (start[id] < 0) return -1;
     const own = stepAt(steps, start[id]);
-    return begins.find((begin) => stepAt(steps, begin) > own) ?? NEVER;
+    return inOrder.find(([step]) => step > own)?.[1] ?? NEVER;
   };
 }
 

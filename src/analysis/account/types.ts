@@ -69,20 +69,20 @@ export const isRate = ({ steps }: Pick<EntryRate, 'steps'>): boolean => steps >=
  * each of 9 of 270 steps'
  */
 export function moreText(rate: EntryRate): string {
-  const { bytes, steps, unit, isMean, bursts } = rate;
-  if (bursts !== undefined)
-    return `${formatBytes(bursts.bytes)} more in each of ${burstsText(rate)}`;
+  const { bytes, steps, unit, isMean } = rate;
+  const bursts = burstsText(rate, ' more');
+  if (bursts !== undefined) return bursts;
   const times = steps === 1 ? `in one ${unit}` : `in each of ${unitsText(steps, unit)}`;
   return `${isMean ? 'on average ' : ''}${formatBytes(bytes)} more ${isRate(rate) ? `each ${unit}` : times}`;
 }
 
-/** '9 of 270 steps'; '' if each step adds something */
-export const burstsText = ({
-  bursts,
-  steps,
-  unit,
-}: Pick<EntryRate, 'bursts' | 'steps' | 'unit'>) =>
-  bursts === undefined ? '' : `${formatCount(bursts.count)} of ${unitsText(steps, unit)}`;
+/** '256.00 MiB in each of 9 of 270 steps'; undefined if each step adds something. */
+export const burstsText = (
+  { bursts, steps, unit }: Pick<EntryRate, 'bursts' | 'steps' | 'unit'>,
+  more = '',
+): string | undefined =>
+  bursts &&
+  `${formatBytes(bursts.bytes)}${more} in each of ${formatCount(bursts.count)} of ${unitsText(steps, unit)}`;
 
 /** '2 iterations in test' */
 function unitsText(steps: number, unit: string): string {

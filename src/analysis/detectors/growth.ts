@@ -4,7 +4,7 @@ import { lowerBound } from '../../base/binary-search.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cannotTell, clear, findingOf, placeText, series } from '../findings/finding-parts.ts';
+import { cannotTell, clear, findingOf, placeText, stepSeries } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import { growthOf, SURE_STEPS } from './growth-leaks.ts';
@@ -92,7 +92,7 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
     facts: [{ label: 'times given back', count: drops }],
     ids,
     moment: ends[bytes.indexOf(top)],
-    series: series('step', 'bytes not freed', bounds.subarray(1), bytes.subarray(1)),
+    series: stepSeries('bytes not freed', bounds, bytes),
     advice: [
       'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
     ],

@@ -15,7 +15,7 @@ import { lineShare, onStack, othersText } from '../account/line-share.ts';
 import { linesFrom, placesOf } from '../account/places.ts';
 import { type AccountEntry, moreText } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { findingOf, series, sumBySite } from '../findings/finding-parts.ts';
+import { findingOf, stepSeries, sumBySite } from '../findings/finding-parts.ts';
 import type { AnyFinding, Fact } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
@@ -105,14 +105,7 @@ export function keptFinding(
     },
     facts: factsOf(context, { leaks, entry }, ids, liveBytes),
     ids,
-    series:
-      bounds &&
-      series(
-        'step',
-        'bytes kept',
-        bounds.subarray(1),
-        liveAtBounds(context, bounds, ids).subarray(1),
-      ),
+    series: bounds && stepSeries('bytes kept', bounds, liveAtBounds(context, bounds, ids)),
     advice: adviceFor(kind === 'kept-graph' ? 'kept-graph' : 'kept', pattern),
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',

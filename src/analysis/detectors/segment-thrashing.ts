@@ -76,7 +76,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${given}. ${searched > 0 ? `Without those, ${formatCount(retaken.length)}` : formatCount(retaken.length)} ${retaken.length === 1 ? 'was' : 'were'} allocated in place of what was given back (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
+        `${given}. ${searched > 0 ? 'Without those, ' : ''}${plural(retaken.length, 'was', 'were')} allocated in place of what was given back (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
         ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
         ...cost.map((time) => `This took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),

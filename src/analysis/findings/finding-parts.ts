@@ -192,6 +192,10 @@ export function series(
   return { unit, label, count: events.length, events: thinned(events), bytes: thinned(bytes) };
 }
 
+/** Of what is live at the bounds of steps: a point at the end of each step. */
+export const stepSeries = (label: string, bounds: Int32Array, bytes: Float64Array): Series =>
+  series('step', label, bounds.subarray(1), bytes.subarray(1));
+
 /** At most MAX_POINTS points, evenly spaced, always including the last. */
 function thinned<T>(points: ArrayLike<T>): T[] {
   const all = Array.from(points);

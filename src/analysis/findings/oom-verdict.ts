@@ -80,7 +80,7 @@ export function judgeOom(figures: OomFigures): OomVerdict {
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
   const isAtMost = isCapped && figures.allowedBytes === undefined;
   const isMissingAtMost = isAtMost && missingBytes > 0;
-  const missingText = `${isMissingAtMost ? 'at most ' : ''}${formatBytes(missingBytes)}`;
+  const missing = atMostText({ bytes: missingBytes, isAtMost: isMissingAtMost });
   // A request larger than any gap takes a segment of its own.
   const raiseBytes = isCapped ? Math.max(0, segmentBytes(requestedBytes) - (room ?? 0)) : 0;
   const raise = raiseBytes > 0 ? { bytes: raiseBytes, isAtMost } : undefined;
@@ -94,9 +94,9 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     missingBytes,
     isMissingAtMost,
     raise,
-    text: textOf(figures, cause, gapBytes, lackText(missingText, missingBytes, raise)),
+    text: textOf(figures, cause, gapBytes, lackText(missing, missingBytes, raise)),
     limit: isCapped ? capSentence(figures) : undefined,
-    arithmetic: arithmeticOf(figures, gapBytes, missingText),
+    arithmetic: arithmeticOf(figures, gapBytes, missing),
     advice: adviceOf(cause, missingBytes, { isCapped, hadRoom, isServer }),
   };
 }
@@ -104,16 +104,16 @@ export function judgeOom(figures: OomFigures): OomVerdict {
 /** Two figures that differ by less of the larger one are not told apart. */
 const ALIKE = 0.05;
 
-/** What was missing, as a request that no gap serves takes a segment of its own, and if all gaps were one piece. */
+/** What was missing, as a request that no gap serves takes a segment of its own, and if all gaps were one piece; or ''. */
 function lackText(missing: string, missingBytes: number, raise: OomVerdict['raise']): string {
-  if (raise === undefined) return `${missing} was missing`;
-  const own = `${raiseText(raise)} was missing`;
+  if (raise === undefined) return missingBytes === 0 ? '' : `${missing} was missing`;
+  const own = `${atMostText(raise)} was missing`;
   const isAlike = raise.bytes - missingBytes < ALIKE * raise.bytes;
   return isAlike ? own : `${own}, ${missing} if all gaps were one piece`;
 }
 
 /** 'at most 870.01 MiB' */
-export const raiseText = ({ bytes, isAtMost }: NonNullable<OomVerdict['raise']>): string =>
+export const atMostText = ({ bytes, isAtMost }: NonNullable<OomVerdict['raise']>): string =>
   `${isAtMost ? 'at most ' : ''}${formatBytes(bytes)}`;
 
 /**
@@ -202,8 +202,7 @@ function notEnough(figures: OomFigures, lack: string): string {
   // If Windows moved memory to the host, more than the GPU has can be reserved.
   if (requestedBytes > total && reservedBytes <= total)
     return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
-  const isMissing = !lack.startsWith(formatBytes(0));
-  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${isMissing ? ` ${sentenceCase(lack)}.` : ''}`;
+  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was ${inUse(figures)}, and ${asked} more was requested.${lack === '' ? '' : ` ${sentenceCase(lack)}.`}`;
 }
 
 const inUse = ({ strandedBytes = 0 }: OomFigures): string =>

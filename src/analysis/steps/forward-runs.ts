@@ -169,11 +169,18 @@ const MIN_PASSES = 3;
 /** Of what the largest of them keeps. */
 const LARGER = 1.05;
 
+export interface LargerPass {
+  readonly bytes: number;
+  /** Of the passes before, and their number. */
+  readonly mostBytes: number;
+  readonly count: number;
+}
+
 /**
  * The last pass before an event, if it keeps more than all passes of its call before: of longer sequences, of a solver
  * that takes more steps.
  */
-export function largerPass(context: AnalysisInput, event: EventIndex) {
+export function largerPass(context: AnalysisInput, event: EventIndex): LargerPass | undefined {
   const { start } = context.input.replay.allocations;
   const runs = context.once(forwardRuns).filter(({ first }) => start[first] < event);
   // A criterion is a module too.

@@ -17,6 +17,7 @@ import type { DetectorId, Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
 import type { Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
+import type { LargerPass } from '../steps/forward-runs.ts';
 import { isInference } from '../steps/pass-graphs.ts';
 import { patternOfRequest } from './patterns.ts';
 import type { Cause, Pattern } from './types.ts';
@@ -31,6 +32,8 @@ export interface Diagnosis {
   readonly entry: AccountEntry | undefined;
   /** What the bytes are, if neither an entry nor a finding lists it. */
   readonly tensors?: readonly AllocationIndex[];
+  /** Of a pass that keeps more than all passes of its call before. */
+  readonly larger?: LargerPass | undefined;
   /** Gradients that no optimizer uses. */
   readonly idle?: { readonly count: number; readonly bytes: number };
   /** How much lower the run's peak would be without it, if neither an entry nor a finding says so. */

@@ -134,9 +134,9 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
   }
   if (failure.pattern === 'whole-graph') return { ...base, pattern: 'whole-graph' };
-  const isLarger =
-    top.kind === 'activations' && largerPass(known.context, account.moment.event) !== undefined;
-  return { ...base, pattern: isLarger ? 'larger-pass' : undefined };
+  const pass =
+    top.kind === 'activations' ? largerPass(known.context, account.moment.event) : undefined;
+  return pass === undefined ? base : { ...base, pattern: 'larger-pass', larger: pass };
 }
 
 const askedText = ({ source }: Failure): string =>

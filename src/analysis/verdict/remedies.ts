@@ -6,7 +6,7 @@ import { upperBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, sentenceCase } from '../../base/format.ts';
 import { allocationsOf } from '../account/types.ts';
-import { raiseText } from '../findings/oom-verdict.ts';
+import { atMostText } from '../findings/oom-verdict.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
 import { ideasFor, MAX_REMEDIES } from './remedy-ideas.ts';
@@ -65,7 +65,7 @@ function howFar({ context, account, failure }: Case): string {
   const need = unfinished && modelNeed(context, unfinished, account);
   if (need !== undefined && need > account.allocatedBytes)
     return ` The model needs about ${formatBytes(need)} in all.`;
-  return ` ${sentenceCase(raiseText(failure.judged.raise))} more serves this request.`;
+  return ` ${sentenceCase(atMostText(failure.judged.raise))} more serves this request.`;
 }
 
 /** What the optimizer requests does not shrink with the batch, and what backward requests for a weight neither. */

@@ -11,7 +11,6 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
-import { largerPass } from '../steps/forward-runs.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import { type Case, type Diagnosis, type Failure, peakLowerBy } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
@@ -187,15 +186,7 @@ function clauseOf(figures: Figures): string {
       if (!isOnlyAdvice(diagnosis)) break;
       return `${passes} keep their graphs after their own backward: ${share}.`;
     case 'larger-pass': {
-      const {
-        bytes: own,
-        mostBytes,
-        count,
-      } = largerPass(known.context, known.account.moment.event) ?? {
-        bytes,
-        mostBytes: 0,
-        count: 0,
-      };
+      const { bytes: own = bytes, mostBytes = 0, count = 0 } = diagnosis.larger ?? {};
       return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
     }
     case 'waiting-graphs': {

@@ -27,11 +27,12 @@ export function unfinishedAt(
   event: EventIndex,
   pattern: Pattern | undefined,
 ): Unfinished | undefined {
-  const phase = pattern === 'first-optimizer-step' ? 'optimizer' : firstPass(context, event);
+  const isOther = isFirstOfCall(context, event);
+  const phase =
+    pattern === 'first-optimizer-step' ? 'optimizer' : firstPass(context, event, isOther);
   if (!context.hasTrace || phase === undefined) return undefined;
   if (phase === 'optimizer') return { phase, text: "the optimizer's first step" };
   const isFirst = context.input.replay.recording === 'complete';
-  const isOther = isFirstOfCall(context, event);
   const of = isOther ? callText(context, event) : '';
   const text = `the ${isFirst ? 'first' : 'only recorded'} ${phase} pass${of}`;
   return { phase, text, isOfOtherCall: isOther && context.isTraining };
@@ -62,15 +63,17 @@ function callText({ classifier, input }: AnalysisInput, event: EventIndex): stri
 /**
  * Undefined if a backward pass had ended, or if forward passes had, in a program that only runs those; unless it is the
  * first of another call.
+ *
+ * @param isOther see {@link isFirstOfCall}
  */
-function firstPass(context: AnalysisInput, event: EventIndex): Phase | undefined {
+function firstPass(context: AnalysisInput, event: EventIndex, isOther: boolean): Phase | undefined {
   const { classifier, input, stepSequences } = context;
   const { start, stack, length, preexisting } = input.replay.allocations;
   let ranBackward = false;
   for (let id = preexisting; id < length && start[id] < event; id++) {
     if (classifier.isBackward(stack[id])) ranBackward = true;
     else if (ranBackward && (classifier.isForward(stack[id]) || classifier.isOptimizer(stack[id])))
-      return isFirstOfCall(context, event) ? 'forward' : undefined;
+      return isOther ? 'forward' : undefined;
   }
   const runs = context.once(forwardRuns).filter(({ first }) => start[first] < event);
   if (runs.length === 0) return undefined;

@@ -19,8 +19,8 @@ export function movedGradients(
   { strings, stacks: { frame, parent }, frames }: StackSource,
   { hints }: StackRoles,
 ): (row: StackIndex) => boolean {
-  /** The row of the innermost _apply; that of no stack if nothing is moved. */
   const isMoved = (own: StackIndex) => (hints[own - NO_STACK] & FrameRole.Moved) !== 0;
+  /** The row of the innermost _apply; that of no stack if nothing is moved. */
   const moverOf = memoized((own: StackIndex): StackIndex => {
     if (!isMoved(own)) return NO_STACK;
     let row = own;

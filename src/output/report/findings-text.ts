@@ -105,8 +105,9 @@ const MOMENTS = {
 
 /** '86.40 MiB a step', '256.00 MiB in each of 9 of 270 steps' */
 function rateText(rate: RateReport): string {
-  const { bytes, steps, unit, bursts } = rate;
-  if (bursts !== undefined) return `${formatBytes(bursts.bytes)} in each of ${burstsText(rate)}`;
+  const { bytes, steps, unit } = rate;
+  const bursts = burstsText(rate);
+  if (bursts !== undefined) return bursts;
   return `${formatBytes(bytes)} ${withArticle(unit)}${isRate(rate) ? '' : `, ${plural(steps, 'time')}`}`;
 }
 

@@ -340,8 +340,9 @@ function AccountRow({ part, parts, whole, isOn, color, behavior }: AccountRowPro
 
 /** '+392.16 MiB an iteration in estimate_loss, 6 times'; most repetitions may add nothing to a mean. */
 function rateText(rate: EntryRate): string {
-  const { bytes, unit, steps, isMean, bursts } = rate;
-  if (bursts !== undefined) return `+${formatBytes(bursts.bytes)} in each of ${burstsText(rate)}`;
+  const { bytes, unit, steps, isMean } = rate;
+  const bursts = burstsText(rate);
+  if (bursts !== undefined) return `+${bursts}`;
   if (steps === 1) return `+${formatBytes(bytes)} in one ${unit}`;
   return `+${formatBytes(bytes)} ${withArticle(unit)}${isMean ? ' on average' : `, ${plural(steps, 'time')}`}`;
 }
