@@ -1,8 +1,11 @@
 /** Memory that grows step after step and is not given back. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
+import { addUp, largestFirst } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
+import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, findingOf, placeText, stepSeries } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
@@ -76,30 +79,76 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
   const { bytes, ids, ends } = pileOf(context, bounds, bursts);
   const top = highest(bytes);
   if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
-  const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
+  const moment = ends[bytes.indexOf(top)];
+  const bytesOf = bytesOfSites(context, ids, moment);
+  const sites = bursts
+    .map(({ site, stack, live }) => ({
+      stack,
+      bytes: bytesOf.get(site) ?? 0,
+      count: highest(live),
+    }))
+    .sort((a, b) => b.bytes - a.bytes);
   const drops = highest(bursts.map((burst) => burst.drops.length));
+  const givenBackAt = lineThatFrees(context, ids);
+  const isBy = givenBackAt === undefined ? '' : ` by ${givenBackAt}`;
+  const why =
+    givenBackAt === undefined
+      ? "it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design"
+      : "that line drops what holds it, or runs Python's garbage collector";
   const finding: GrowthFinding = findingOf(context, {
     detector: 'growth',
     kind: 'freed-in-bursts',
     severity: 'low',
     bytes: top,
-    stack: largest.stack,
+    stack: sites[0].stack,
     claim: (where) =>
-      `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${where} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is not a leak: it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
+      `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${where} first) piles up over several steps and is given back at once${isBy}, ${plural(drops, 'time')}. It is not a leak: ${why}.`,
     events: { first: bounds[0], last: bounds[bounds.length - 1] },
-    sites: bursts.map(({ stack, live }) => ({ stack, bytes: 0, count: highest(live) })),
+    sites,
     note: 'tensors at the highest',
     facts: [{ label: 'times given back', count: drops }],
     ids,
-    moment: ends[bytes.indexOf(top)],
+    moment,
     series: stepSeries('bytes not freed', bounds, bytes),
-    advice: [
-      'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.',
-    ],
+    advice: [givenBackAt === undefined ? BREAK_CYCLE : KEEP_LESS],
     disproof:
-      'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.',
+      givenBackAt === undefined
+        ? 'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.'
+        : 'With a number or a copy on the CPU kept of each instead, the curve stays as it is.',
   });
   return [finding];
+}
+
+const BREAK_CYCLE =
+  'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.';
+const KEEP_LESS =
+  'Keep only what is needed of each (a number, or a copy on the CPU), or empty what holds them more often. If that line calls gc.collect(), an object that refers to itself keeps them: break the cycle.';
+
+function bytesOfSites(context: AnalysisInput, ids: readonly AllocationIndex[], moment: EventIndex) {
+  const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
+  const sums = new Map<number, number>();
+  for (const id of ids)
+    if (start[id] <= moment && freeRequested[id] > moment)
+      addUp(sums, context.sites[id], sizeBytes[id]);
+  return sums;
+}
+
+/** Share of the tensors given back that one line frees. The garbage collector runs wherever the program happens to be. */
+const ONE_LINE = 0.9;
+
+/** The user's line that gives nearly all of them back; undefined if many do, or the frees have no stacks. */
+function lineThatFrees({ input }: AnalysisInput, ids: readonly AllocationIndex[]) {
+  const { freeRequested } = input.replay.allocations;
+  const { action, stack } = input.trace.events;
+  const freed = ids.filter((id) => freeRequested[id] < action.length);
+  const counts = new Map<FrameIndex, number>();
+  for (const id of freed) {
+    const line = input.stacks.topUserFrame(stack[freeRequested[id]]);
+    if (line !== undefined) addUp(counts, line, 1);
+  }
+  if (counts.size === 0) return undefined;
+  const [[line, count]] = largestFirst(counts);
+  return count < ONE_LINE * freed.length ? undefined : frameLabel(input.stacks.frame(line));
 }
 
 /** The sites' total after each step, the event it is of, and the allocations that outlived their step. */

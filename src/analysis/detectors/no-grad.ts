@@ -56,11 +56,9 @@ const MIN_TRAINED = 2;
 export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFinding> {
   const { replay } = context.input;
   const runs = context.once(evidentRuns);
-  if (runs.length === 0) {
-    return cannotTell(
-      'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
-    );
-  }
+  const all = context.once(forwardRuns).length;
+  if (all === 0) return cannotTell('No call of a torch.nn.Module is in the recorded stacks.');
+  if (runs.length === 0) return tooShort(all);
   const minBytes = MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
   const unused = context.once(unusedGraphs);
   const failed = [...byCall(runs)].flatMap(([call, own]) =>
@@ -73,15 +71,16 @@ export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFindi
     .filter(({ bytes }) => bytes >= minBytes)
     .sort((a, b) => b.bytes - a.bytes);
   if (findings.length > 0) return { status: 'found', findings };
-  const all = context.once(forwardRuns).length;
-  if (runs.length < SHORT_SHARE * all)
-    return cannotTell(
-      `${formatCount(all - runs.length)} of ${plural(all, 'call')} of modules made fewer than ${MIN_ALLOCATIONS} tensors each: too few to tell a graph from an output.`,
-    );
+  if (runs.length < SHORT_SHARE * all) return tooShort(all, all - runs.length);
   return runs.every(({ isCutOff }) => isCutOff)
     ? cannotTell('The recording breaks off in its only forward pass.')
     : clear(checkedText(context, runs));
 }
+
+const tooShort = (calls: number, short = calls) =>
+  cannotTell(
+    `${short === calls ? plural(calls, 'call') : `${formatCount(short)} of ${plural(calls, 'call')}`} of modules made fewer than ${MIN_ALLOCATIONS} tensors each: too few to tell a graph from an output.`,
+  );
 
 /** A program that calls its layers one by one has no passes to judge, but for a few. */
 const SHORT_SHARE = 0.05;
@@ -131,12 +130,13 @@ const SEVERE_SHARE = 0.2;
 /** From this many graphs' worth on they pile up: the last one is still live while the next is made. */
 const PILED_UP = 2.5;
 
-/** Passes of one line whose graphs no backward used. */
+/** Passes whose graphs no backward used, of the lines that lead to one call of the model. */
 interface UnusedGraphs extends ReturnType<typeof highestAtOnce> {
-  /** The first one's. */
-  readonly call: StackIndex;
-  /** All passes of the line. */
+  /** One of each line. */
+  readonly calls: readonly StackIndex[];
+  /** All passes of these lines. */
   readonly own: readonly ForwardRun[];
+  /** Those without a backward, in time. */
   readonly runs: readonly ForwardRun[];
   readonly graph: readonly KeptTensor[];
 }
@@ -149,32 +149,45 @@ function isLargeAlone(context: AnalysisInput, own: readonly ForwardRun[]): boole
   return isUnusedGraph(context, only) && only.keptBytes >= LARGE_SHARE * peak;
 }
 
-/** By line, without those that have too few such passes. */
+/**
+ * Without the lines that have too few such passes. `train(model, val_set)` and `train(model, test_set)` call the model in one
+ * line, and need one change.
+ */
 export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
-  return byLine(context).flatMap((own) => {
-    const [{ call }] = own;
-    const unused = own.filter((run) => isUnusedGraph(context, run));
-    const isRare =
-      unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length) &&
-      !isLargeAlone(context, own);
-    if (isRare || isUnderNoGrad(context, call)) return [];
-    // If no pass had a backward, the cut-off one would not have had one either.
-    const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
-    const runs = own.filter(
-      (run) => unused.includes(run) || (isAlways && run.isCutOff && surelyKeepsGraph(run)),
-    );
+  const { frame, parent } = context.input.snapshot.stacks;
+  const lines = byLine(context).flatMap((own) => unusedOfLine(context, own) ?? []);
+  return [...groupBy(lines, ({ call }) => frame[parent[call]]).values()].map((same) => {
+    const runs = same.flatMap((line) => line.runs).sort((a, b) => a.first - b.first);
     const graph = graphsOf(context, runs);
-    return [{ call, own, runs, graph, ...highestAtOnce(context, graph) }];
+    const own = same.flatMap((line) => line.own);
+    const calls = same.map(({ call }) => call);
+    return { calls, own, runs, graph, ...highestAtOnce(context, graph) };
   });
 }
 
+function unusedOfLine(context: AnalysisInput, own: readonly ForwardRun[]) {
+  const [{ call }] = own;
+  const unused = own.filter((run) => isUnusedGraph(context, run));
+  const isRare =
+    unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length) && !isLargeAlone(context, own);
+  if (isRare || isUnderNoGrad(context, call)) return undefined;
+  // If no pass had a backward, the cut-off one would not have had one either.
+  const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
+  const runs = own.filter(
+    (run) => unused.includes(run) || (isAlways && run.isCutOff && surelyKeepsGraph(run)),
+  );
+  return { call, own, runs };
+}
+
 function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFinding {
-  const { call, own, runs, graph, bytes, event, ids } = graphs;
+  const { calls, own, runs, graph, bytes, event, ids } = graphs;
   const { replay } = context.input;
   const { sizeBytes, start } = replay.allocations;
   const peak = replay.peaks.allocatedBytes.bytes;
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const last = runs[runs.length - 1];
+  const lines = calls.map((call) => callerOf(context, call));
+  const others = lines.slice(1).map((line) => placeText(context, line));
   const lowersPeakBytes =
     peak -
     peakWithout(
@@ -193,13 +206,13 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     severity: isSevere ? 'high' : isNotable ? 'medium' : 'low',
     bytes,
     lowersPeakBytes,
-    stack: callerOf(context, call),
+    stack: lines[0],
     claim: (where) =>
-      `${plural(runs.length, 'forward pass', 'forward passes')} at ${where} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
+      `${countText(graphs)} at ${[where, ...others].join(', ')} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
     events: { first: start[runs[0].first], last: Math.max(event, last.oom ?? 0) },
     facts: [
       { label: 'forward passes from this call', count: own.length },
-      { label: 'of them without backward', count: runs.length },
+      { label: 'of them surely without backward', count: runs.length },
       { label: 'kept at the end of one', bytes: largest.keptBytes },
       { label: 'alone it lowers the peak by', bytes: lowersPeakBytes },
       {
@@ -216,6 +229,12 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     disproof:
       'A backward over these passes comes later, outside this recording, or through another process.',
   });
+}
+
+/** Of passes that were live while some backward ran, it may have been theirs. */
+function countText({ runs, own }: UnusedGraphs): string {
+  if (runs.length === own.length) return plural(runs.length, 'forward pass', 'forward passes');
+  return `At least ${formatCount(runs.length)} of ${plural(own.length, 'forward pass', 'forward passes')}`;
 }
 
 /** ', but the peak of the run would stay': something else set it. */

@@ -88,7 +88,7 @@ function whatBecameOf(
   // After an OOM, the last one's own backward may have been cut off.
   const isCutByOom = isLast && seenOoms(context).length > 0;
   const isGraph = keepsGraph(context, run);
-  if (run.oom !== undefined) return 'failed';
+  if (run.oom !== undefined && (isGraph || isInPass(context, run, run.oom))) return 'failed';
   if (run.isCutOff && isGraph) return 'last';
   if (isGraph && !isCutByOom && staysToTheEnd(context, run)) return 'staying';
   if (has(Evidence.FreedInBackward)) return 'used';
@@ -97,6 +97,12 @@ function whatBecameOf(
   if (isGraph) return 'used';
   const isOutput = (id: AllocationIndex) => id > run.last - OUTPUTS;
   return isUnderNoGrad(context, run.call) || run.kept.every(isOutput) ? 'none' : 'some';
+}
+
+/** What fails in a later line, such as torch.cat(outputs), is not of a pass that keeps no graph. */
+function isInPass({ classifier, input }: AnalysisInput, { call }: ForwardRun, oom: EventIndex) {
+  const stack = input.trace.events.stack[oom];
+  return classifier.isBackward(stack) || classifier.moduleCall(stack) === call;
 }
 
 /** A backward followed, but it may have been of another pass. */
