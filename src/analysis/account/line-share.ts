@@ -130,10 +130,13 @@ export function allocatesText({ share }: LineShare): string {
   return share >= MOST_SHARE ? 'allocates most of it' : `allocates ${formatPercent(share)} of it`;
 }
 
-/** ' and main.py:174 (evaluate)', ' and 2 other lines'; '' if the line allocated nearly all of it. */
-export function othersText({ share, others }: LineShare): string {
+/**
+ * ' and main.py:174 (evaluate)', ' and 2 other lines'; '' if the line allocated nearly all of it.
+ * @param wholeShare what nearly all is
+ */
+export function othersText({ share, others }: LineShare, wholeShare = WHOLE_SHARE): string {
   const [first] = others;
-  if (share >= WHOLE_SHARE) return '';
+  if (share >= wholeShare) return '';
   if (first === undefined) return ' and the backward pass';
   return others.length === 1
     ? ` and ${frameLabel(first)}`

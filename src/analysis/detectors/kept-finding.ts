@@ -79,7 +79,8 @@ export function keptFinding(
   const stack = stackOf(context, leak, ids, lines[0]);
   const frameIs = leak?.lead.frameIs ?? 'allocated at';
   const isMaker = frameIs === 'allocated at' && lines.length > 0;
-  const besides = isMaker ? (entry?.besides ?? othersText(lineShare(context, ids, lines[0]))) : '';
+  // The count is exact, so is what it counts.
+  const besides = isMaker ? othersText(lineShare(context, ids, lines[0]), 1) : '';
   const bounds = (leak?.sequence ?? context.stepSequences[0])?.bounds;
   return findingOf(context, {
     detector: 'growth',

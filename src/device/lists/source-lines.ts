@@ -24,13 +24,18 @@ export function sourceLines(context: DeviceModel, filename: string) {
   const last = trace.events.length - 1;
   const weigh = (set: FlameSet, weight: 'allocated' | 'count') =>
     weighStacks(context, { set, weight }).value;
-  // Blocks from before the recording have no stack, so no line.
-  const all: FlameSet = { kind: 'window', from: 0, to: last + 1 };
+  const recorded: FlameSet = { kind: 'window', from: 0, to: last + 1 };
+  // Some of what is older than a ring's first event still has its stack: PyTorch keeps that of each live block.
+  const older: FlameSet = { kind: 'live', event: -1 };
+  const inAll = (weight: 'allocated' | 'count') => {
+    const before = weigh(older, weight);
+    return weigh(recorded, weight).map((value, stack) => value + before[stack]);
+  };
   const peak: FlameSet = { kind: 'live', event: replay.peaks.allocatedBytes.event };
-  const allocatedBytes = weigh(all, 'allocated');
+  const allocatedBytes = inAll('allocated');
   const peakBytes = weigh(peak, 'allocated');
   const endBytes = weigh({ kind: 'live', event: last }, 'allocated');
-  const allocations = weigh(all, 'count');
+  const allocations = inAll('count');
   const columns = [allocatedBytes, peakBytes, endBytes, allocations];
   const newLine = (line: number) => ({
     /** From 1 on; 0 if the recording does not say. */
