@@ -169,7 +169,7 @@ describe('real recordings', () => {
     // An evaluation between steps without no_grad(): neither side has activations at its peak.
     [
       'eval_no_grad',
-      /: \+729\.04 MiB of temporaries, at pairs\.py:87, which only B keeps; the two files alone do not show why\./,
+      /: \+857\.04 MiB of activations, at pairs\.py:87, which only B keeps; the two files alone do not show why\./,
     ],
     [
       'gradients_stay',

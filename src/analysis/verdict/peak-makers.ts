@@ -8,7 +8,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { countOne, memoized, sumBy } from '../../base/collections.ts';
-import { MemoryClass } from '../../device/classes/types.ts';
+import { Evidence } from '../../device/classes/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { largestGroup } from '../account/line-share.ts';
 import { peakOutside, peakWithout } from '../account/moment.ts';
@@ -67,31 +67,36 @@ function lineScratch(context: AnalysisInput, account: Account): Diagnosis | unde
   const { stack } = context.input.replay.allocations;
   const isOwn = memoized((own: StackIndex) => !callsModule(context, own));
   return ofLine(context, account, {
-    ...{ cause: 'temporaries', pattern: 'line-scratch' },
+    ...{ cause: 'temporaries', pattern: 'line-scratch', isOfAllPasses: true },
     ids: allocationsOf(account, ['temporaries']).filter((id) => isOwn(stack[id])),
     minBytes: Math.max(MIN_SCRATCH_BYTES, SCRATCH_SHARE * account.allocatedBytes),
   });
 }
 
+/** What outlived its pass and was freed without a backward: as a graph, or too few of the pass to tell. */
+const UNUSED: ReadonlySet<Evidence> = new Set([Evidence.GraphFreed, Evidence.ForwardDropped]);
 /** A single layer's tensors are no graph. */
 const MIN_OF_GRAPH = 16;
 
 /**
  * A model inside the model that keeps a graph although nothing is trained through it: a teacher whose output is detached.
- * Its tensors are freed before any backward, so they are temporaries, but many are still there long after its call.
+ * Its tensors are freed before any backward, but many are still there long after its call.
  */
 function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undefined {
   const { replay, stacks, trace } = context.input;
   const { stack } = replay.allocations;
   if (!context.isTraining) return undefined;
+  const { evidenceOf } = context.classification;
   const now = new Set(stacks.frames(trace.events.stack[account.moment.event]));
   const isOver = memoized((own: StackIndex) => {
     const line = stacks.topUserFrame(own);
     return line !== undefined && !now.has(line) && callsModule(context, own);
   });
   const found = ofLine(context, account, {
-    ...{ cause: 'temporaries', pattern: 'evaluation-without-no-grad' },
-    ids: allocationsOf(account, ['temporaries']).filter((id) => isOver(stack[id])),
+    ...{ cause: 'activations', pattern: 'evaluation-without-no-grad', isOfAllPasses: true },
+    ids: allocationsOf(account, ['activations', 'temporaries']).filter(
+      (id) => UNUSED.has(evidenceOf[id]) && isOver(stack[id]),
+    ),
     minBytes: Math.max(MIN_SCRATCH_BYTES, REST_SHARE * account.allocatedBytes),
   });
   return (found?.tensors?.length ?? 0) < MIN_OF_GRAPH ? undefined : found;
@@ -154,13 +159,15 @@ interface OneLine {
   readonly minBytes: number;
   /** All lines of the largest's function count. */
   readonly isOfFunction?: boolean;
+  /** Each pass makes as much, and would set the same peak. */
+  readonly isOfAllPasses?: boolean;
 }
 
 /** What one user line made of some tensors or, of data, the lines of one function; if that is enough. */
 function ofLine(
   context: AnalysisInput,
   account: Account,
-  { cause, pattern, ids, minBytes, isOfFunction = false }: OneLine,
+  { cause, pattern, ids, minBytes, isOfFunction = false, isOfAllPasses = false }: OneLine,
 ): Diagnosis | undefined {
   const { replay, stacks } = context.input;
   const { stack } = replay.allocations;
@@ -171,7 +178,7 @@ function ofLine(
   if (largest === undefined || largest.bytes < minBytes) return undefined;
   const { own, bytes } = largest;
   const lines = userLines(context, stack[own[0]]);
-  const all = cause === 'temporaries' ? scratchOf(context, lines[0]) : own;
+  const all = isOfAllPasses ? likeThose(context, own, lines[0]) : own;
   return {
     ...plain(cause, bytes, lines, DOES['allocated at']),
     ...{ pattern, severity: 'low', tensors: own },
@@ -179,15 +186,20 @@ function ofLine(
   };
 }
 
-/** Of all passes, since each would set the same peak. */
-function scratchOf({ input, classification }: AnalysisInput, line: Line): AllocationIndex[] {
+/** What a line made in any pass for the same reasons. */
+function likeThose(
+  { input, classification: { evidenceOf } }: AnalysisInput,
+  some: readonly AllocationIndex[],
+  line: Line,
+): AllocationIndex[] {
   const { stack, length } = input.replay.allocations;
   const isOfLine = memoized((own: StackIndex) =>
     isSameLine(input.stacks.topUserFrameView(own), line),
   );
+  const reasons = new Set(some.map((id) => evidenceOf[id]));
   const ids: AllocationIndex[] = [];
   for (let id = 0; id < length; id++)
-    if (classification.classOf[id] === MemoryClass.Temporaries && isOfLine(stack[id])) ids.push(id);
+    if (reasons.has(evidenceOf[id]) && isOfLine(stack[id])) ids.push(id);
   return ids;
 }
 

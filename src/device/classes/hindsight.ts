@@ -11,13 +11,18 @@ import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import { lazyBufferSites } from './lazy-buffers.ts';
 import type { ForwardRuns, Passes } from './passes.ts';
-import { FrameRole, type StackRoles } from './stack-roles.ts';
+import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /** A line must have kept this many tensors before its younger ones count as kept too. */
 const LEAST_KEPT = 2;
 /** A line that keeps everything it makes does not make these. */
 const IN_USE: ReadonlySet<MemoryClass> = new Set([MemoryClass.Activations, MemoryClass.Inputs]);
+
+/** Share of a forward pass's tensors that outlive it if it keeps its graph; without one, only outputs and caches do. */
+const GRAPH_SHARE = 0.4;
+/** Fewer tensors show nothing. */
+const LEAST_OF_GRAPH = 8;
 
 /** Share of the states from before the recording that must agree on how many optimizers made them. */
 const AGREEING = 0.9;
@@ -43,6 +48,9 @@ export class Hindsight {
   /** Number of parameters by requested bytes, deep copies excluded. */
   readonly #parametersOf = new Map<number, number>();
   readonly #keptByPass = new Map<number, Ids>();
+  /** Of each forward pass: how many tensors it made, and those that outlived it and went without a backward pass. */
+  readonly #made: Int32Array;
+  readonly #dropped = new Map<number, Ids>();
   /** By requested bytes, the most gradients that a backward pass made. */
   #gradients: ReadonlyMap<number, number> = new Map();
 
@@ -51,6 +59,7 @@ export class Hindsight {
     this.#table = source.replay.allocations;
     this.#roles = roles;
     this.#runs = runs;
+    this.#made = new Int32Array(runs.end.length + 1);
   }
 
   /**
@@ -61,6 +70,10 @@ export class Hindsight {
   see(id: AllocationIndex, evidence: Evidence, pass: number, isJudged: boolean): void {
     const of = CLASS_OF_EVIDENCE[evidence];
     const bytes = this.#table.requestedBytes[id];
+    const run = this.#runs.before[id];
+    const isForward = this.#roles.role[this.#table.stack[id] - NO_STACK] === StackRole.Forward;
+    if (isForward) this.#made[run]++;
+    if (evidence === Evidence.ForwardDropped) addTo(this.#dropped, run, id);
     if (evidence === Evidence.BuiltAndKept) {
       this.#parameters.push(id);
       if (!this.#isDeepCopy(id)) countOne(this.#parametersOf, bytes);
@@ -83,6 +96,11 @@ export class Hindsight {
     for (const id of loose) change(id, Evidence.SizeOfGradient);
     yield;
     for (const id of this.#beyondGradients(loose)) change(id, Evidence.BeyondGradients);
+    yield;
+    for (const [run, ids] of this.#dropped) {
+      const least = Math.max(LEAST_OF_GRAPH, GRAPH_SHARE * this.#made[run]);
+      if (ids.length >= least) for (const id of ids) change(id, Evidence.GraphFreed);
+    }
     yield;
     for (const site of lazyBufferSites(this.#source, this.#roles, this.#runs, this.#kept)) {
       for (const id of this.#kept.get(site) ?? []) change(id, Evidence.MadeOnce);
