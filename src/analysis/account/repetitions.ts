@@ -47,11 +47,36 @@ export function rateOf(
     typical([...bytesByStep(context, own, sequence).values()]);
   const { length: steps } = amountsOf(recorded);
   if (steps === 0) return undefined;
+  const within = steps === 1 ? rateWithin(context, recorded) : undefined;
+  if (within !== undefined) return within;
   const left = recorded.filter((id) => isLeft(context, id, sequence));
   const sums = amountsOf(left.length > 0 ? left : recorded);
   const bytes = Math.round(sumBy(sums, (own) => own) / sums.length);
   const varies = standardError(sums) > MOST_ERROR * bytes;
   return { bytes, steps, unit: unitOf(context, sequence), isMean: varies, varies };
+}
+
+/** Fewer turns show no loop. */
+const LEAST_TURNS = 3;
+
+/** All in one repetition, such as the evaluation after the last step: of a loop that was not found. */
+function rateWithin(
+  { input }: AnalysisInput,
+  ids: readonly AllocationIndex[],
+): EntryRate | undefined {
+  const { stack, sizeBytes } = input.replay.allocations;
+  const steps = turnsOf(groupBy(ids, (id) => stack[id]));
+  if (steps < LEAST_TURNS) return undefined;
+  const bytes = Math.round(sumBy(ids, (id) => sizeBytes[id]) / steps);
+  return { bytes, steps, unit: 'iteration', isMean: true, varies: true };
+}
+
+/** How often a loop that was not found turned: as often as most of the stacks in it allocated. */
+function turnsOf(byStack: ReadonlyMap<StackIndex, readonly AllocationIndex[]>): number {
+  const times = new Map<number, number>();
+  for (const { length } of byStack.values()) addUp(times, length, 1);
+  const [[turns]] = largestFirst(times);
+  return turns;
 }
 
 /** How many repetitions a link may take, on average, to be one of each. */
@@ -161,7 +186,7 @@ const USUAL_SHARE = 0.75;
 
 /**
  * When each tensor would be freed if nothing kept it: at the end of the repetition that made it, or earlier, as its line
- * makes one more than it usually does in a repetition. An optimizer that skips its first 13 steps leaves 13 passes before
+ * makes one more than it usually does in a repetition or, if all are of one, in a turn of a loop in it. An optimizer that skips its first 13 steps leaves 13 passes before
  * its first, each with a tensor of its own. -1 for what is from before the recording, or if nothing repeats.
  *
  * @param kept in order of allocation
@@ -171,10 +196,14 @@ export function endOfRepetition(context: AnalysisInput, kept: readonly Allocatio
   const bounds = loopAround(context, stack[kept[0]])?.bounds ?? [];
   const stepOf = (id: AllocationIndex) => lowerBound(bounds, start[id]);
   const next = new Map<AllocationIndex, EventIndex>();
-  for (const same of groupBy(kept, (id) => stack[id]).values()) {
+  const byStack = groupBy(kept, (id) => stack[id]);
+  const turns = turnsOf(byStack);
+  for (const same of byStack.values()) {
     const counts = [...groupBy(same, stepOf).values()].map((own) => own.length);
-    const usual = Math.ceil(median(counts));
-    if (counts.filter((count) => count === usual).length < USUAL_SHARE * counts.length) continue;
+    const isOne = counts.length === 1;
+    const usual = isOne ? Math.max(1, Math.round(same.length / turns)) : Math.ceil(median(counts));
+    const isUsual = (count: number) => count === usual;
+    if (!isOne && counts.filter(isUsual).length < USUAL_SHARE * counts.length) continue;
     for (let i = 0; i + usual < same.length; i++) next.set(same[i], start[same[i + usual]]);
   }
   return (id: AllocationIndex): EventIndex => {

@@ -3,7 +3,7 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { sumBy } from '../../base/collections.ts';
-import { lowest } from '../../base/extremes.ts';
+import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
@@ -64,8 +64,9 @@ const bytesOf = ({ input }: AnalysisInput, ids: Iterable<AllocationIndex>): numb
 
 export function keptFinding(
   context: AnalysisInput,
-  { leaks, entry }: Cohort,
+  cohort: Cohort,
 ): AnyFinding<'growth', GrowthKind> {
+  const { leaks, entry } = cohort;
   const [leak] = leaks;
   const { classifier, input } = context;
   const { sizeBytes, start, freeRequested } = input.replay.allocations;
@@ -91,7 +92,7 @@ export function keptFinding(
     frameIs,
     lines,
     claim: (where) =>
-      `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')}${oldText(context, ids)} from ${kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${rateText(leaks, entry)}and ${leftText(liveBytes, bytes)}.${lawSentence(leak, entry)}`,
+      `${formatBytes(bytes)} in ${plural(ids.length, 'tensor')}${oldText(context, ids)} from ${kind === 'kept-gradients' ? 'the backward pass, which has no Python stack,' : `${where}${besides}`} is kept, ${rateText(leaks, entry)}and ${leftText(liveBytes, bytes)}.${lawSentence(context, cohort, ids)}`,
     ...(leak !== undefined && { perStep: perStepOf(leaks, entry), law: leak.law.kind }),
     pattern,
     events: {
@@ -248,11 +249,18 @@ const leftText = (liveBytes: number, bytes: number): string =>
     ? 'none of it was given back by the end'
     : `${liveBytes === 0 ? 'none' : formatBytes(liveBytes)} of it was still live at the end`;
 
-function lawSentence(leak: Leak | undefined, entry: AccountEntry | undefined): string {
+function lawSentence(
+  { input }: AnalysisInput,
+  { leaks: [leak], entry }: Cohort,
+  ids: readonly AllocationIndex[],
+): string {
   // Its rate says it.
   if (entry?.rate?.bursts !== undefined) return '';
   if (leak !== undefined) return ` It grows ${lawText(leak.law)}.`;
-  return entry?.isGrowing ? '' : ' Nothing more was added to it in what is recorded.';
+  const starts = ids.map((id) => input.replay.allocations.start[id]);
+  const [first, last] = [lowest(starts), highest(starts)];
+  const isOver = input.trace.events.length - last > last - first;
+  return entry?.isGrowing || !isOver ? '' : ' Nothing more was added to it in what is recorded.';
 }
 
 function factsOf(

@@ -35,7 +35,7 @@ it('are counted at the peak, with what all but one of them take', async () => {
     count: 4,
     bytes: 40 * MIB,
     savedBytes: 30 * MIB,
-    call: { line: 20 },
+    lines: [{ line: 20 }],
   });
   const { verdict } = await analyse(context.input);
   expect(verdict).toMatchObject({ pattern: 'waiting-graphs', severity: 'low', tone: 'calm' });

@@ -10,10 +10,11 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import type { FrameView } from '../../device/model/types.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
-import { forwardRuns } from './forward-runs.ts';
+import { evidentRuns } from './pass-graphs.ts';
 
 /** Two may be the two sides of a comparison, which need each other. */
 const MIN_PASSES = 3;
@@ -27,11 +28,13 @@ interface WaitingPasses {
   readonly bytes: number;
   /** What all but the largest of them take. */
   readonly savedBytes: number;
-  /** The line that calls the model. */
-  readonly call: FrameView | undefined;
+  /** The lines that call the model, that of the most bytes first. */
+  readonly lines: readonly FrameView[];
+  /** A backward ran between them, as in meta-learning or an attack: with create_graph=True, or for a part of them. */
+  readonly hadBackward: boolean;
 }
 
-/** @returns undefined if no line has as many graphs at once at the account's moment, or if they are a small part */
+/** @returns undefined if no function has as many graphs at once at the account's moment, or if they are a small part */
 export function waitingPasses(
   context: AnalysisInput,
   { moment: { event }, allocatedBytes }: Pick<Account, 'moment' | 'allocatedBytes'>,
@@ -40,24 +43,36 @@ export function waitingPasses(
   const liveBytes = (ids: readonly AllocationIndex[]) =>
     sumBy(ids, (id) => (start[id] <= event && freeRequested[id] > event ? sizeBytes[id] : 0));
   const live = context
-    .once(forwardRuns)
+    .once(evidentRuns)
     .map((run) => ({ ...run, bytes: liveBytes(run.kept) }))
     .filter(({ bytes, keptBytes }) => bytes > 0 && bytes >= LIVE_SHARE * keptBytes);
-  const [largest = []] = [...groupBy(live, ({ call }) => call).values()].sort(
-    (a, b) => sumBy(b, ({ bytes }) => bytes) - sumBy(a, ({ bytes }) => bytes),
-  );
-  const bytes = sumBy(largest, (run) => run.bytes);
-  if (largest.length < MIN_PASSES || bytes < MIN_SHARE * allocatedBytes) return undefined;
-  // A gradient taken in between, as in meta-learning, means that the passes need each other.
+  const bytesOf = (runs: typeof live) => sumBy(runs, ({ bytes }) => bytes);
+  const ofCalls = [...groupBy(live, ({ call }) => call).values()]
+    .filter((runs) => runs.length >= MIN_PASSES)
+    .sort((a, b) => bytesOf(b) - bytesOf(a));
+  // `kl(model(x_adv), model(x))` calls it in two lines of one function.
+  const [calls = []] = [
+    ...groupBy(ofCalls, ([{ call }]) => functionOf(context, call)).values(),
+  ].sort((a, b) => bytesOf(b.flat()) - bytesOf(a.flat()));
+  const runs = calls.flat();
+  const bytes = bytesOf(runs);
+  if (bytes === 0 || bytes < MIN_SHARE * allocatedBytes) return undefined;
+  const [largest] = calls;
   const between = largest.slice(1).map(({ first }, i) => [largest[i].last + 1, first] as const);
-  if (between.some(([from, to]) => hasBackward(context, from, to))) return undefined;
-  const frame = callerOfModel(context, largest[0].call);
+  const frames = calls.flatMap(([{ call }]) => callerOfModel(context, call) ?? []);
   return {
-    count: largest.length,
+    count: runs.length,
     bytes,
-    savedBytes: bytes - highest(largest.map((run) => run.bytes)),
-    call: frame === undefined ? undefined : context.input.stacks.frame(frame),
+    savedBytes: bytes - highest(runs.map((run) => run.bytes)),
+    lines: [...new Set(frames)].map((frame) => context.input.stacks.frame(frame)),
+    hadBackward: between.some(([from, to]) => hasBackward(context, from, to)),
   };
+}
+
+function functionOf(context: AnalysisInput, call: StackIndex): string {
+  const frame = callerOfModel(context, call);
+  const view = frame === undefined ? undefined : context.input.stacks.frame(frame);
+  return view === undefined ? `${call}` : `${view.filename} ${view.name}`;
 }
 
 const hasBackward = ({ classifier, input }: AnalysisInput, from: number, to: number): boolean =>

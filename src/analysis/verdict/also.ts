@@ -41,7 +41,7 @@ export function alsoOf(figures: Figures): string[] {
     ...(diagnosis.cause === 'none'
       ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
       : []),
-    ...(failure !== undefined && diagnosis.cause === 'activations' ? waitingText(known) : []),
+    ...(failure !== undefined && diagnosis.pattern === 'larger-batch' ? waitingText(known) : []),
     ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
     ...idleText(diagnosis),
     ...emptyText(known, diagnosis),
@@ -138,10 +138,10 @@ const idleText = ({ idle }: Diagnosis): string[] =>
 /** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */
 function waitingText({ context, account }: Case): string[] {
   const waiting = waitingPasses(context, account);
-  if (waiting === undefined) return [];
-  const { bytes, count, call } = waiting;
+  if (waiting === undefined || waiting.hadBackward) return [];
+  const { bytes, count, lines } = waiting;
   return [
-    `${formatBytes(bytes)} is the graphs of ${formatCount(count)} forward passes at ${locationText(call)} that wait for one backward together: with a backward after each, one graph at a time would be there.`,
+    `${formatBytes(bytes)} is the graphs of ${formatCount(count)} forward passes at ${locationText(lines[0])} that wait for one backward together: with a backward after each, one graph at a time would be there.`,
   ];
 }
 

@@ -136,7 +136,8 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (failure.pattern === 'whole-graph') return { ...base, pattern: 'whole-graph' };
   const pass =
     top.kind === 'activations' ? largerPass(known.context, account.moment.event) : undefined;
-  return pass === undefined ? base : { ...base, pattern: 'larger-pass', larger: pass };
+  if (pass !== undefined) return { ...base, pattern: 'larger-pass', larger: pass };
+  return (top.kind === 'activations' ? waitingGraphs(known) : undefined) ?? base;
 }
 
 const askedText = ({ source }: Failure): string =>
@@ -278,16 +279,17 @@ const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 'severity'>) =>
   ONLY_ADVICE.includes(pattern) && severity === 'low';
 
-/** Losses of several batches that are summed before one backward. */
-function waitingGraphs({ context, account }: Case): Diagnosis | undefined {
+/** Losses of several batches that are summed before one backward; or what a backward in between left, if memory ran out. */
+function waitingGraphs({ context, account, failure }: Case): Diagnosis | undefined {
   const waiting = waitingPasses(context, account);
-  if (waiting === undefined) return undefined;
-  const { bytes, call, savedBytes } = waiting;
-  const lines = call === undefined ? [] : [call];
+  // Second-order training needs its graphs as long as they fit.
+  if (waiting === undefined || (waiting.hadBackward && failure === undefined)) return undefined;
+  const { bytes, savedBytes, hadBackward } = waiting;
+  const lines = withCaller(waiting.lines, failure?.lines ?? []);
   const does = DOES['called by'];
   return {
     ...plain('activations', bytes, lines, does),
-    pattern: 'waiting-graphs',
+    pattern: hadBackward ? 'retained-graph' : 'waiting-graphs',
     severity: 'low',
     lowersPeakBytes: savedBytes,
   };

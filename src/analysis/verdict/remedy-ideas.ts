@@ -48,6 +48,7 @@ export interface Circumstances {
   /** What was requested and did not fit, if a smaller batch makes it smaller too. */
   readonly requestedBytes?: number | undefined;
 }
+
 /** Nobody reads more. */
 export const MAX_REMEDIES = 4;
 
@@ -80,7 +81,8 @@ export function ideasFor(
   // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
   const [first, last] = hadRoom ? [limit, []] : [[], limit];
   const own = pattern && OF_PATTERN[pattern];
-  if (own !== undefined) return [...own, ...limit];
+  if (own !== undefined)
+    return [...own, ...(hasFailed && pattern === 'waiting-graphs' ? sizeIdeas() : []), ...limit];
   switch (cause) {
     case 'kept-graph':
       // Whatever carries a graph on, a state or an output, none is needed.

@@ -146,7 +146,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'retained-graph': all({
     detach:
-      'Keep numbers, not tensors with their graph (total += loss.item()), and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
+      'Keep numbers, not tensors with their graph (total += loss.item()), detach() what one pass hands to the next, and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
   }),
   'kept-numbers': all({
     detach:
@@ -226,7 +226,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'waiting-graphs': all({
     'backward-each':
-      'Call backward() after each forward pass, with the loss divided by their number: gradients add up, and one graph at a time is there.',
+      'Unless the passes need each other, call backward() after each, with the loss divided by their number: gradients add up, and one graph at a time is there.',
   }),
   'stepped-up': some({
     'check-batch':

@@ -153,6 +153,13 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'segments-retaken': (size) => `${size} is given back and asked for again`,
 };
 
+/** '18 forward passes called by trades.py:36 (trades_loss) and trades.py:37 (trades_loss)' */
+function waitingText({ context, account }: Case): string {
+  const { count = 0, lines = [] } = waitingPasses(context, account) ?? {};
+  const by = lines.length === 0 ? '' : ` called by ${lines.map(frameLabel).join(' and ')}`;
+  return `${formatCount(count)} forward passes${by}`;
+}
+
 /** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
   const { known, diagnosis, besides } = figures;
@@ -183,16 +190,14 @@ function clauseOf(figures: Figures): string {
       return `this batch or sequence is larger than all before: ${formatBytes(requestedBytes)} was requested where at most ${formatBytes(larger?.mostBytes ?? 0)} was (${larger?.times.toFixed(1)} times). ${size} in use is ${labelOf(cause)}.`;
     }
     case 'retained-graph':
-      if (!isOnlyAdvice(diagnosis)) break;
-      return `${passes} keep their graphs after their own backward: ${share}.`;
+      if (diagnosis.cause !== 'activations') break;
+      return `${known.failure === undefined ? passes : waitingText(known)} keep their graphs after their own backward: ${share}.`;
     case 'larger-pass': {
       const { bytes: own = bytes, mostBytes = 0, count = 0 } = diagnosis.larger ?? {};
       return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
     }
-    case 'waiting-graphs': {
-      const count = waitingPasses(known.context, known.account)?.count ?? 0;
-      return `${formatCount(count)} ${passes} keep their graphs until one backward serves them all: ${share}.`;
-    }
+    case 'waiting-graphs':
+      return `${waitingText(known)} keep their graphs until one backward serves them all: ${share}.`;
     case 'resident-data':
       return `${at}${besides} put${besides === '' ? 's' : ''} data on the GPU that stays there: ${share}.`;
     case 'piled-up':

@@ -180,7 +180,8 @@ function savedOf(
 ): number {
   const { bytes, pattern } = diagnosis;
   const lower = peakLowerBy(diagnosis);
-  if (failure === undefined && lower !== undefined) return lower;
+  const isOfPasses = diagnosis.cause === 'activations';
+  if (lower !== undefined && (failure === undefined || isOfPasses)) return lower;
   // The calls that failed before had a peak of their own, which is not this request's.
   if (pattern === 'kept-exceptions') return bytes;
   if (needBytes === undefined) return bytes;
