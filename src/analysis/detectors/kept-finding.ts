@@ -315,7 +315,8 @@ export function liveAtBounds(
 /** 'by about the same each time'. */
 function lawText(law: GrowthLaw): string {
   const { kind, keptBytes, steps, sizes, pieces } = law;
-  const range = `${formatBytes(pieces[0])} to ${formatBytes(pieces[1])}`;
+  const [least, most] = pieces.map(formatBytes);
+  const range = least === most ? least : `${least} to ${most}`;
   switch (kind) {
     case 'growing':
       return `by more each time: ${formatBytes(keptBytes[0])} at first, ${formatBytes(keptBytes[keptBytes.length - 1])} at last`;

@@ -8,12 +8,8 @@ import { recordedRetries } from '../../allocator/simulator/recorded-run.ts';
 import { releaseRuns } from '../../allocator/simulator/requests.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  NO_STACK,
-  TraceAction,
-} from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { isOfSearch, isWithinCall } from '../account/cudnn-trials.ts';
 import { sizesText, varyingSites } from '../account/free-space.ts';
 import { fatalOom } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -42,14 +38,16 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   const { retaken, searched, freed, flushes, costUs } = measure(context);
   const retries = Math.min(flushes, retryCount(context));
   const { recording, recordingReason } = context.input.replay;
-  const given = `${plural(freed, 'segment')} went back to the driver${searchText(searched)}`;
+  const given = `${plural(freed, 'segment')} went back to the driver${searchText(searched, freed)}`;
   if (retaken.length < MIN_RETAKEN || flushes < MIN_FLUSHES) {
     return recording === 'truncated'
       ? cannotTell(`${recordingReason} In what is left ${given}.`)
       : clear(
           freed === 0
             ? 'No segment went back to the driver.'
-            : `${given}; ${plural(retaken.length, 'was', 'were')} allocated again in place of them.`,
+            : freed === searched
+              ? `${given}.`
+              : `${given}; ${plural(retaken.length, 'was', 'were')} allocated again in place of them.`,
         );
   }
   const severity = isSevere(context, retaken, costUs) ? 'medium' : 'low';
@@ -118,8 +116,11 @@ function retryCount({ input: { trace, replay, snapshot } }: AnalysisInput): numb
 }
 
 /** ', 536 of them after cuDNN had tried its algorithms' */
-const searchText = (searched: number): string =>
-  searched === 0 ? '' : `, ${formatCount(searched)} of them after cuDNN had tried its algorithms`;
+function searchText(searched: number, freed: number): string {
+  if (searched === 0) return '';
+  const which = searched === freed ? 'all' : formatCount(searched);
+  return `, ${which} of them after cuDNN had tried its algorithms`;
+}
 
 /** The recording in ten parts: cuDNN's algorithm search returns and reallocates segments in the first steps only. */
 const PARTS = 10;
@@ -144,10 +145,18 @@ function measure(context: AnalysisInput) {
   let flushes = 0;
   let wasFree = false;
   let isFlushed = false;
+  let isKnown = false;
   let before: EventIndex = -1;
+  /** Whether C++ frames say who flushed the cache; a flush's number is that after its end. */
+  const judgeFlush = (event: EventIndex, flush: number): boolean => {
+    const isSearch = isOfSearch(context, event);
+    if (isSearch) searches.add(flush);
+    return isSearch !== undefined;
+  };
   action.forEach((own, t) => {
     const isFree = isReleasing(own);
     if (!isFree && wasFree) flushes++;
+    if (isFree && !wasFree) isKnown = judgeFlush(t, flushes + 1);
     if (isFree) {
       freed++;
       given[flushes] ??= { bytes: 0, segments: 0 };
@@ -159,7 +168,7 @@ function measure(context: AnalysisInput) {
     if (isReserving(own) && freed > 0 && !isOwnPool.has(t))
       taken.push({ event: t, flush: flushes });
     if (own !== TraceAction.Alloc) return;
-    if (isFlushed && isWithinCall(context, before, t)) searches.add(flushes);
+    if (isFlushed && !isKnown && isWithinCall(context, before, t)) searches.add(flushes);
     isFlushed = false;
     before = t;
   });
@@ -195,22 +204,4 @@ function withinGiven(
 function privateSegments({ input: { replay, trace } }: AnalysisInput): ReadonlySet<EventIndex> {
   const { start, pool } = replay.segmentSpans;
   return new Set(start.filter((_, span) => isPrivatePool(trace.pools[pool[span]])));
-}
-
-/**
- * Whether the cache was flushed within one call. cuDNN tries a convolution's algorithms, each with a workspace of its own,
- * and PyTorch gives these back at once. It does so for each new size, if `torch.backends.cudnn.benchmark` is set.
- *
- *     alloc 8 GiB conv.py:548 | free | segment_free 8 GiB | alloc 33 MiB conv.py:548
- */
-function isWithinCall(context: AnalysisInput, before: EventIndex, after: EventIndex): boolean {
-  const { input } = context;
-  const { stack } = input.trace.events;
-  if (before < 0 || stack[before] !== stack[after] || stack[after] === NO_STACK) return false;
-  const { allocations, allocationOfEvent } = input.replay;
-  // All of backward has one stack, without Python: then the node must be a convolution's, if its C++ frames tell.
-  const node =
-    stack[after] > EMPTY_STACK ? undefined : context.nativeSiteOf(allocationOfEvent[after]);
-  const isOther = node !== undefined && !/conv/i.test(context.nativeFrame(node)?.name ?? '');
-  return !isOther && allocations.end[allocationOfEvent[before]] < after;
 }

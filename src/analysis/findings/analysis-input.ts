@@ -80,6 +80,18 @@ export class AnalysisInput {
     return this.#recorded.stacks.topUserFrameView(site);
   }
 
+  /**
+   * Whether a C++ function is on an event's stack.
+   * @returns undefined if no C++ frames were recorded for it
+   */
+  hasNative(event: EventIndex, name: RegExp): boolean | undefined {
+    if (this.#recorded === this.input) return undefined;
+    const { stacks, trace } = this.#recorded;
+    const frames = [...stacks.frames(trace.events.stack[event])];
+    if (frames.every((frame) => stacks.isPython(frame))) return undefined;
+    return frames.some((frame) => name.test(stacks.frame(frame).name));
+  }
+
   /** How the program repeats itself, the most reliable first. */
   get stepSequences(): readonly StepSequence[] {
     this.#stepSequences ??= [...detectSteps(this)];

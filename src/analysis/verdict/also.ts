@@ -19,6 +19,7 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
+import { triedWorkspace } from '../account/cudnn-trials.ts';
 import { segmentsAt } from '../account/free-space.ts';
 import { peakOutside } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
@@ -39,7 +40,7 @@ export function alsoOf(figures: Figures): string[] {
     ...elsewhereText(figures),
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none'
-      ? [...partsText(known), ...firstStepText(known), ...privateText(known)]
+      ? [...partsText(known), ...triedText(known), ...firstStepText(known), ...privateText(known)]
       : []),
     ...(failure !== undefined && diagnosis.pattern === 'larger-batch' ? waitingText(known) : []),
     ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
@@ -94,6 +95,16 @@ function partsText({ account: { entries, allocatedBytes, moment } }: Case): stri
   const names = parts.join(', ').replace(/, ([^,]*)$/, ' and $1');
   return [
     `${sentenceCase(WHEN[moment.why])} ${formatBytes(allocatedBytes)} was in use, the most of it ${names}.`,
+  ];
+}
+
+/** '4.61 GiB of it is a workspace that cuDNN tried and gave back: …' */
+function triedText({ context, account }: Case): string[] {
+  const id = triedWorkspace(context, account);
+  const bytes = id === undefined ? 0 : context.input.replay.allocations.sizeBytes[id];
+  if (bytes < PART_SHARE * account.allocatedBytes) return [];
+  return [
+    `${formatBytes(bytes)} of it is a workspace that cuDNN tried and gave back: with torch.backends.cudnn.benchmark = True it tries several algorithms for each new shape.`,
   ];
 }
 

@@ -3,10 +3,9 @@
  * graphs that outlive their own backward.
  */
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
-import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import { largestGroup } from '../account/line-share.ts';
+import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
 import { wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
@@ -89,9 +88,12 @@ export function retainedGraphs(
   const least = Math.max(MIN_BYTES, RETAINED_SHARE * allocatedBytes);
   if (passes < MIN_RETAINED || bytes < least) return undefined;
   const callOf = memoized((own: StackIndex) => callerOfModel(context, own));
-  const [first] = largestGroup(context, live, (id) => callOf(stack[id]))?.own ?? [];
-  const call = first === undefined ? undefined : callOf(stack[first]);
-  const lines = call === undefined ? [] : [context.input.stacks.frame(call)];
+  const byCall = new Map<FrameIndex, number>();
+  for (const id of live) {
+    const call = callOf(stack[id]);
+    if (call !== undefined) addUp(byCall, call, sizeBytes[id]);
+  }
+  const lines = largestFirst(byCall).map(([call]) => context.input.stacks.frame(call));
   const rest = peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
   return {
     ...plain('activations', bytes, lines, DOES['called by']),

@@ -8,6 +8,7 @@ import {
 } from '../../base/format.ts';
 import { collectivesTexts, knownBytes, OWN_OUTSIDE } from '../../device/model/card.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
@@ -156,9 +157,11 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
 /** '18 forward passes called by trades.py:36 (trades_loss) and trades.py:37 (trades_loss)' */
 function waitingText({ context, account }: Case): string {
   const { count = 0, lines = [] } = waitingPasses(context, account) ?? {};
-  const by = lines.length === 0 ? '' : ` called by ${lines.map(frameLabel).join(' and ')}`;
-  return `${formatCount(count)} forward passes${by}`;
+  return `${formatCount(count)} forward passes${calledBy(lines)}`;
 }
+
+const calledBy = (lines: readonly FrameView[]): string =>
+  lines.length === 0 ? '' : ` called by ${lines.map(frameLabel).join(' and ')}`;
 
 /** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
@@ -191,7 +194,7 @@ function clauseOf(figures: Figures): string {
     }
     case 'retained-graph':
       if (diagnosis.cause !== 'activations') break;
-      return `${known.failure === undefined ? passes : waitingText(known)} keep their graphs after their own backward: ${share}.`;
+      return `${known.failure === undefined ? `forward passes${calledBy(lines)}` : waitingText(known)} keep their graphs after their own backward: ${share}.`;
     case 'larger-pass': {
       const { bytes: own = bytes, mostBytes = 0, count = 0 } = diagnosis.larger ?? {};
       return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;

@@ -51,6 +51,8 @@ export class Hindsight {
   /** Of each forward pass: how many tensors it made, and those that outlived it and went without a backward pass. */
   readonly #made: Int32Array;
   readonly #dropped = new Map<number, Ids>();
+  /** By call site, what lived from a forward pass to beyond the backward pass that followed. */
+  readonly #lasting = new Map<StackIndex, Ids>();
   /** By requested bytes, the most gradients that a backward pass made. */
   #gradients: ReadonlyMap<number, number> = new Map();
 
@@ -74,6 +76,7 @@ export class Hindsight {
     const isForward = this.#roles.role[this.#table.stack[id] - NO_STACK] === StackRole.Forward;
     if (isForward) this.#made[run]++;
     if (evidence === Evidence.ForwardDropped) addTo(this.#dropped, run, id);
+    if (evidence === Evidence.LiveUntilBackward) addTo(this.#lasting, this.#siteOf(id), id);
     if (evidence === Evidence.BuiltAndKept) {
       this.#parameters.push(id);
       if (!this.#isDeepCopy(id)) countOne(this.#parametersOf, bytes);
@@ -101,6 +104,8 @@ export class Hindsight {
       const least = Math.max(LEAST_OF_GRAPH, GRAPH_SHARE * this.#made[run]);
       if (ids.length >= least) for (const id of ids) change(id, Evidence.GraphFreed);
     }
+    yield;
+    for (const id of this.#replacedWeights()) change(id, Evidence.Replaced);
     yield;
     for (const site of lazyBufferSites(this.#source, this.#roles, this.#runs, this.#kept)) {
       for (const id of this.#kept.get(site) ?? []) change(id, Evidence.MadeOnce);
@@ -144,6 +149,29 @@ export class Hindsight {
       const bytes = requestedBytes[id];
       const weights = this.#parameterCount(bytes) + (counts.get(bytes) ?? 0);
       return weights === gradients.get(bytes);
+    });
+  }
+
+  /**
+   * Weights that an average moves in each forward pass: `key.data = key.data * m + query.data * (1 - m)`. Each pass makes
+   * as many in the sizes of parameters, and each lives until the next pass makes it again.
+   */
+  #replacedWeights(): AllocationIndex[] {
+    const { requestedBytes, freeRequested } = this.#table;
+    const { before, begin } = this.#runs;
+    return [...this.#lasting.values()].flatMap((ids) => {
+      const byRun = [...groupBy(ids, (id) => before[id])];
+      const isLater = ([run, own]: (typeof byRun)[number]) =>
+        own.every((id) => freeRequested[id] > (begin[run + 1] ?? 0));
+      const fits = ([, own]: (typeof byRun)[number]) => {
+        const counts = new Map<number, number>();
+        return own.every(
+          (id) => countOne(counts, requestedBytes[id]) <= this.#parameterCount(requestedBytes[id]),
+        );
+      };
+      const isEach = byRun.every(([, own]) => own.length === byRun[0][1].length);
+      const isMany = byRun.length >= LEAST_KEPT && byRun[0][1].length >= LEAST_OF_GRAPH;
+      return isMany && isEach && byRun.every(isLater) && byRun.every(fits) ? ids : [];
     });
   }
 

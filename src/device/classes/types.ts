@@ -206,6 +206,10 @@ const EVIDENCE = {
     'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
   ],
   MovedGradient: [Gradients, 'it was moved right after its parameter, whose size it has'],
+  Replaced: [
+    Parameters,
+    'each step made it again in the sizes of parameters, in place of the one before, and no backward pass freed it',
+  ],
   MadeOnce: [
     Parameters,
     'a module made it in a forward pass and kept it, and its later passes made no more',

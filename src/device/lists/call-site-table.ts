@@ -100,6 +100,8 @@ export function callSiteRow(context: DeviceModel, table: CallSiteTable, row: num
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
     line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
+    /** Call sites of one line differ in their callers. */
+    caller: stacks.callerFrameView(table.stack[row]),
     /** What holds its largest allocation at the end, or else its last one; undefined if unknown. */
     holder: (holderOf(context, largest) ?? holderOf(context, table.last[row]))?.owner.name,
   };

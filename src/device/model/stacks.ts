@@ -78,6 +78,17 @@ export class StackReader {
     return isBackward ? { ...view, isBackward } : view;
   }
 
+  /** The user's line that called the top frame's function; undefined if there is none. */
+  callerFrameView(stack: StackIndex): FrameView | undefined {
+    const top = this.topUserFrame(stack);
+    let isAbove = false;
+    for (const frame of this.frames(stack)) {
+      if (isAbove && FRAME_RANK[this.#kinds.of(frame).kind] === 0) return this.frame(frame);
+      if (frame === top) isAbove = true;
+    }
+    return undefined;
+  }
+
   /** Python, as opposed to C++ or a compiled library. */
   isPython(frame: FrameIndex): boolean {
     return this.#kinds.isPython(frame);

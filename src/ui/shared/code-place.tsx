@@ -1,6 +1,7 @@
 import './code-place.css';
 import type { Recording } from '../../allocator/replay/types.ts';
 import {
+  frameLabel,
   frameLocation,
   framePath,
   fullPlace,
@@ -21,6 +22,8 @@ interface FrameCellProps {
   readonly leaf?: string | undefined;
   /** Where that is: 'functional.py:16'. */
   readonly leafPlace?: string | undefined;
+  /** What called it: 'meta.py:197'. */
+  readonly caller?: string | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ interface FrameCellProps {
  * folders first, then the function if it has a leaf, the front of the leaf's place, and the leaf. The file's name loses
  * its front too, so line numbers stay.
  */
-export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCellProps) {
+export function FrameCell({ name, path = '', title, leaf, leafPlace, caller }: FrameCellProps) {
   const slash = path.lastIndexOf('/') + 1;
   return (
     <span className="frame-cell" title={title}>
@@ -45,16 +48,28 @@ export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCell
           <bdi>in {leafPlace}</bdi>
         </span>
       )}
+      {caller !== undefined && (
+        <span className="frame-cell-caller dim">
+          <bdi>
+            <span className="visually-hidden">called from</span> ← {caller}
+          </bdi>
+        </span>
+      )}
     </span>
   );
+}
+
+interface SiteCellProps extends CallSiteLine {
+  readonly caller?: FrameView | undefined;
 }
 
 /**
  * The user's own line and the operation it called, 'mlp model.py:52 · gelu in functional.py:16'; or why there is none.
  */
-export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
+export function SiteCell({ stackKind, topFrame, leafFrame, caller }: SiteCellProps) {
   if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
-  const title = frameTitle(topFrame);
+  const called = caller === undefined ? '' : `\ncalled from ${frameLabel(caller)}`;
+  const title = `${frameTitle(topFrame)}${called}`;
   return (
     <FrameCell
       name={functionText(topFrame)}
@@ -62,6 +77,7 @@ export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
       title={leafFrame === undefined ? title : `${title}\n· ${leafText(leafFrame)}`}
       leaf={leafFrame && functionText(leafFrame)}
       leafPlace={leafFrame && leafPlace(leafFrame)}
+      caller={caller && frameLocation(caller)}
     />
   );
 }

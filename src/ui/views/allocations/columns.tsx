@@ -121,7 +121,9 @@ export function siteColumns(
   const moment = momentWidthPx(device, clock);
   const { text, figure, bytes } = columnsIn<CallSiteRow, keyof typeof SITE_WORDS>(SITE_WORDS);
   const columns = [
-    text('siteLine', 276, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
+    text('siteLine', 276, ({ line, caller }) => <SiteCell {...line} caller={caller} />, {
+      grow: 1,
+    }),
     bytes('sitePeak', 104, ({ peakBytes }) => peakBytes),
     figure('siteLive', 88, ({ endBytes, endCount }) => (
       <span title={plural(endCount, 'allocation')}>

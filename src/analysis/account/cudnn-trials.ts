@@ -1,0 +1,63 @@
+/**
+ * cuDNN's search for algorithms. It tries a convolution's algorithms, each with a workspace of its own, and PyTorch gives
+ * these back at once. It does so for each new size, if `torch.backends.cudnn.benchmark` is set.
+ *
+ *     alloc 8 GiB conv.py:548 | free | segment_free 8 GiB | alloc 33 MiB conv.py:548
+ */
+import { isReleasing } from '../../allocator/replay/trace-events.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  NO_STACK,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { type Account, allocationsOf } from './types.ts';
+
+/** at::native::run_single_conv, at::native::raw_cudnn_convolution_forward_out */
+const CUDNN = /cudnn|run_single_conv/i;
+
+/** Whether the C++ frames of an event say that cuDNN gave the segment back; undefined if there are none. */
+export const isOfSearch = (context: AnalysisInput, event: EventIndex): boolean | undefined =>
+  context.hasNative(event, CUDNN);
+
+/**
+ * Without C++ frames: whether the cache was flushed within one call, between two of its allocations.
+ * @param before the allocation before the flush @param after the one after it
+ */
+export function isWithinCall(
+  context: AnalysisInput,
+  before: EventIndex,
+  after: EventIndex,
+): boolean {
+  const { input } = context;
+  const { stack } = input.trace.events;
+  if (before < 0 || stack[before] !== stack[after] || stack[after] === NO_STACK) return false;
+  const { allocations, allocationOfEvent } = input.replay;
+  // All of backward has one stack, without Python: then the node must be a convolution's, if its C++ frames tell.
+  const node =
+    stack[after] > EMPTY_STACK ? undefined : context.nativeSiteOf(allocationOfEvent[after]);
+  const isOther = node !== undefined && !/conv/i.test(context.nativeFrame(node)?.name ?? '');
+  return !isOther && allocations.end[allocationOfEvent[before]] < after;
+}
+
+/** The largest workspace that is live at an account's moment, if it is one that cuDNN tried and gave back. */
+export function triedWorkspace(
+  context: AnalysisInput,
+  account: Account,
+): AllocationIndex | undefined {
+  const { sizeBytes, freeRequested, start } = context.input.replay.allocations;
+  const { action } = context.input.trace.events;
+  const [largest] = allocationsOf(account, ['workspaces']).toSorted(
+    (a, b) => sizeBytes[b] - sizeBytes[a],
+  );
+  if (largest === undefined || freeRequested[largest] === NEVER) return undefined;
+  const flush = action.findIndex((own, t) => t > freeRequested[largest] && isReleasing(own));
+  const next = action.findIndex(
+    (own, t) => t > freeRequested[largest] && own === TraceAction.Alloc,
+  );
+  if (flush < 0 || next < flush) return undefined;
+  const isTried = isOfSearch(context, flush) ?? isWithinCall(context, start[largest], next);
+  return isTried ? largest : undefined;
+}
