@@ -11,7 +11,7 @@ import { cardOf } from './card.ts';
 import { cohortsAt, type Draft, isLasting, repeats } from './cohorts.ts';
 import { pinningSites, type SegmentState, segmentsAt } from './free-space.ts';
 import { errorDrafts } from './left-by-errors.ts';
-import { lineShare, othersText } from './line-share.ts';
+import { lineShare, onStack, othersText } from './line-share.ts';
 import { limitOf, momentOf, peakWithout } from './moment.ts';
 import { linesOfPools } from './private-pools.ts';
 import { endOfRepetition, startOfNextOptimizer, unitBetween } from './repetitions.ts';
@@ -215,6 +215,7 @@ function entryOf(
     kind: holder !== undefined && isKept(draft.kind) ? holder.kind : draft.kind,
     bytes,
     count: ids.length,
+    callers: callersAmong(context, ids, draft.lines),
     besides:
       all === undefined || draft.lines[0] === undefined
         ? ''
@@ -225,6 +226,19 @@ function entryOf(
     classes: otherClasses(context, draft.kind, ids),
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
+}
+
+/** Those that are on a stack with the first. */
+function callersAmong(
+  context: AnalysisInput,
+  ids: Ids,
+  [first, ...others]: readonly FrameView[],
+): FrameView[] {
+  if (others.length === 0) return [];
+  const { stack } = context.input.replay.allocations;
+  const isOnFirst = onStack(context, first);
+  const stacks = [...new Set(ids.map((id) => stack[id]))].filter(isOnFirst);
+  return others.filter((line) => stacks.some(onStack(context, line)));
 }
 
 /**
@@ -282,6 +296,7 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
     bytes: of.reduce((sum, { freeBytes }) => sum + freeBytes, 0),
     count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
     lines,
+    callers: [],
     besides: '',
     holder: undefined,
     rate: undefined,

@@ -1,14 +1,14 @@
 /** How often a cohort's memory was added, and whether it was still being added. */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { lowerBound } from '../../base/binary-search.ts';
+import { lowerBound, upperBound } from '../../base/binary-search.ts';
 import { addUp, getOrMake, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest, lowest, median } from '../../base/extremes.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { AGED_STEPS } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { backwardEnds } from '../steps/forward-runs.ts';
-import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { backwardEnds, forwardRuns } from '../steps/forward-runs.ts';
+import { forEachMade, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
 /** A training step has one backward pass, or a few: of two models, or of parts of its batch. */
@@ -61,22 +61,28 @@ const LEAST_TURNS = 3;
 
 /** All in one repetition, such as the evaluation after the last step: of a loop that was not found. */
 function rateWithin(
-  { input }: AnalysisInput,
+  context: AnalysisInput,
   ids: readonly AllocationIndex[],
 ): EntryRate | undefined {
-  const { stack, sizeBytes } = input.replay.allocations;
-  const steps = turnsOf(groupBy(ids, (id) => stack[id]));
+  const { sizeBytes } = context.input.replay.allocations;
+  const steps = turnsWithin(context, ids);
   if (steps < LEAST_TURNS) return undefined;
   const bytes = Math.round(sumBy(ids, (id) => sizeBytes[id]) / steps);
   return { bytes, steps, unit: 'iteration', isMean: true, varies: true };
 }
 
-/** How often a loop that was not found turned: as often as most of the stacks in it allocated. */
-function turnsOf(byStack: ReadonlyMap<StackIndex, readonly AllocationIndex[]>): number {
+/**
+ * How often a loop that was not found turned: as often as most of the stacks in it allocated, but not more often than the
+ * model was called. Twelve layers of one line are one turn.
+ */
+function turnsWithin(context: AnalysisInput, ids: readonly AllocationIndex[]): number {
+  const { stack } = context.input.replay.allocations;
   const times = new Map<number, number>();
-  for (const { length } of byStack.values()) addUp(times, length, 1);
-  const [[turns]] = largestFirst(times);
-  return turns;
+  for (const same of groupBy(ids, (id) => stack[id]).values()) addUp(times, same.length, 1);
+  const [[most]] = largestFirst(times);
+  const begins = context.once(forwardRuns).map(({ first }) => first);
+  const calls = new Set(ids.map((id) => upperBound(begins, id)));
+  return Math.min(most, calls.size);
 }
 
 /** How many repetitions a link may take, on average, to be one of each. */
@@ -197,7 +203,7 @@ export function endOfRepetition(context: AnalysisInput, kept: readonly Allocatio
   const stepOf = (id: AllocationIndex) => lowerBound(bounds, start[id]);
   const next = new Map<AllocationIndex, EventIndex>();
   const byStack = groupBy(kept, (id) => stack[id]);
-  const turns = turnsOf(byStack);
+  const turns = turnsWithin(context, kept);
   for (const same of byStack.values()) {
     const counts = [...groupBy(same, stepOf).values()].map((own) => own.length);
     const isOne = counts.length === 1;
@@ -260,28 +266,34 @@ function bytesByStep(
 
 const stepAt = ({ bounds }: StepSequence, event: EventIndex): number => lowerBound(bounds, event);
 
+/** Share of a loop's repetitions in which a stack in it allocates. */
+const INSIDE_SHARE = 0.75;
+
 /**
- * The program's innermost loop that contains the stack, or else its steps. A function may return to several lines, to that
- * of a batch often and to that of an epoch or a report rarely: the innermost is the one it returned to the most often, up
- * to about as often as the stack allocated.
+ * The program's innermost loop that contains the stack, or else its steps. A function may return to several lines: to that
+ * of a batch often, to those of an epoch or of a report rarely. The innermost is the one it returns to most often of those
+ * in whose repetitions the stack allocates.
  */
 function loopAround(context: AnalysisInput, stack: StackIndex): StepSequence | undefined {
   const { parent } = context.input.snapshot.stacks;
-  const times = context.once(allocationsOfStacks)[stack];
   for (let row = stack; row > 0; row = parent[row]) {
-    const found = context.stepSequences.filter(({ loop }) => loop?.caller === parent[row]);
-    const often = found.filter((one) => stepCount(one) <= MOST_A_LINK * times);
-    if (found.length > 0)
-      return often.reduce((a, b) => (stepCount(b) > stepCount(a) ? b : a), found[0]);
+    const [first, ...others] = context.stepSequences.filter(
+      ({ loop }) => loop?.caller === parent[row],
+    );
+    if (first === undefined) continue;
+    const inside = others.filter((one) => insideShare(context, one, stack) >= INSIDE_SHARE);
+    return inside.reduce((a, b) => (stepCount(b) > stepCount(a) ? b : a), first);
   }
   return context.stepSequences[0];
 }
 
-function allocationsOfStacks({ input }: AnalysisInput): Int32Array {
-  const { stack, length } = input.replay.allocations;
-  const counts = new Int32Array(input.snapshot.stacks.length);
-  for (let id = 0; id < length; id++) counts[stack[id]]++;
-  return counts;
+function insideShare({ input }: AnalysisInput, sequence: StepSequence, own: StackIndex): number {
+  const { stack } = input.replay.allocations;
+  const steps = new Set<number>();
+  forEachMade(input.replay.allocations, sequence, (id, step) => {
+    if (stack[id] === own) steps.add(step);
+  });
+  return steps.size / stepCount(sequence);
 }
 
 /** If this share of the live tensors came late, more were still to come. */

@@ -105,6 +105,8 @@ export interface AccountEntry {
   };
   /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
+  /** Of these lines, those that called the first. */
+  readonly callers: readonly FrameView[];
   /** Of cohorts: ' and 2 other lines', if the first line allocated less than nearly all of it. */
   readonly besides: string;
   /** Who holds most of it, if the recording has names: '`losses`, a list of 60 (train.py:301)'. */

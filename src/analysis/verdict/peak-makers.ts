@@ -8,7 +8,8 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { countOne, memoized, sumBy } from '../../base/collections.ts';
-import { Evidence } from '../../device/classes/types.ts';
+import { highest } from '../../base/extremes.ts';
+import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import { largestGroup } from '../account/line-share.ts';
 import { peakOutside, peakWithout } from '../account/moment.ts';
@@ -36,7 +37,7 @@ export function peakMaker(known: Case): Diagnosis | undefined {
     retainedGraphs(context, account) ??
     lineScratch(context, account) ??
     innerGraph(context, account) ??
-    untrainedPart(context, account) ??
+    untrainedPart(known) ??
     largerPart(context, account)
   );
 }
@@ -73,8 +74,6 @@ function lineScratch(context: AnalysisInput, account: Account): Diagnosis | unde
   });
 }
 
-/** What outlived its pass and was freed without a backward: as a graph, or too few of the pass to tell. */
-const UNUSED: ReadonlySet<Evidence> = new Set([Evidence.GraphFreed, Evidence.ForwardDropped]);
 /** A single layer's tensors are no graph. */
 const MIN_OF_GRAPH = 16;
 
@@ -86,7 +85,10 @@ function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undef
   const { replay, stacks, trace } = context.input;
   const { stack } = replay.allocations;
   if (!context.isTraining) return undefined;
-  const { evidenceOf } = context.classification;
+  const { classOf, evidenceOf } = context.classification;
+  // A model inside the model's own pass has no pass of its own.
+  const isUnused = (id: AllocationIndex) =>
+    classOf[id] === MemoryClass.Temporaries || evidenceOf[id] === Evidence.GraphFreed;
   const now = new Set(stacks.frames(trace.events.stack[account.moment.event]));
   const isOver = memoized((own: StackIndex) => {
     const line = stacks.topUserFrame(own);
@@ -95,7 +97,7 @@ function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undef
   const found = ofLine(context, account, {
     ...{ cause: 'activations', pattern: 'evaluation-without-no-grad', isOfAllPasses: true },
     ids: allocationsOf(account, ['activations', 'temporaries']).filter(
-      (id) => UNUSED.has(evidenceOf[id]) && isOver(stack[id]),
+      (id) => isUnused(id) && isOver(stack[id]),
     ),
     minBytes: Math.max(MIN_SCRATCH_BYTES, REST_SHARE * account.allocatedBytes),
   });
@@ -104,19 +106,43 @@ function innerGraph(context: AnalysisInput, account: Account): Diagnosis | undef
 
 /** Of the gradients' bytes. */
 const UNTRAINED_SHARE = 0.5;
-/** States of smaller tensors may be of an optimizer that keeps one for rows and columns only, such as Adafactor. */
-const MIN_STATE = 2 ** 20;
+/**
+ * Of the largest gradient: states of far smaller tensors may be of an optimizer that keeps one for rows and columns only,
+ * such as Adafactor.
+ */
+const STATE_SHARE = 1 / 8;
 /** A state may be float32 where its gradient is bfloat16. */
 const TYPE_RATIOS = [1, 2];
 
 /**
- * Gradients that no optimizer uses: of a backbone that was meant to be frozen, say. Their parameters have no state where
- * others have some. Without them autograd would not keep the activations of that part either.
+ * Gradients that no optimizer uses: of a backbone that was meant to be frozen, or of a teacher. Their parameters have no
+ * state where others have some. Without them autograd would not keep the activations of that part either.
  *
  *     473 gradients, 262 MiB     22 tensors of Adam's state, 77 MiB: 11 parameters are trained
  */
-function untrainedPart(context: AnalysisInput, account: Account): Diagnosis | undefined {
-  const { requestedBytes, sizeBytes, stack } = context.input.replay.allocations;
+function untrainedPart({ context, account, atEnd }: Case): Diagnosis | undefined {
+  const { stack } = context.input.replay.allocations;
+  // In the first step there is no state yet.
+  const hasStates = allocationsOf(account, ['optimizer-state']).length > 0;
+  const idle = idleGradients(context, hasStates ? account : atEnd);
+  if (idle === undefined) return undefined;
+  const isOfModule = memoized((own: StackIndex) => callsModule(context, own));
+  const ids = allocationsOf(account, ['activations']).filter((id) => isOfModule(stack[id]));
+  const callOf = memoized((own: StackIndex) => callerOfModel(context, own));
+  // Of several models, one is it: the line that calls the largest says more than a line inside all of them.
+  const areSeveral = new Set(ids.map((id) => callOf(stack[id]))).size > 1;
+  const minBytes = Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes);
+  const found = areSeveral
+    ? ofCall(context, account, { ids, minBytes })
+    : ofLine(context, account, {
+        ...{ cause: 'activations', pattern: 'untrained-part', ids, minBytes },
+      });
+  return found && { ...found, idle };
+}
+
+/** Those without a state, if they are most of the bytes; undefined if few or no states match a gradient. */
+function idleGradients({ input }: AnalysisInput, account: Account): Diagnosis['idle'] {
+  const { requestedBytes, sizeBytes } = input.replay.allocations;
   const left = new Map<number, number>();
   for (const id of allocationsOf(account, ['optimizer-state'])) countOne(left, requestedBytes[id]);
   /** A state of that size, for one gradient each. */
@@ -131,15 +157,27 @@ function untrainedPart(context: AnalysisInput, account: Account): Diagnosis | un
   const gradients = allocationsOf(account, ['gradients']);
   const used = new Set(gradients.filter(takesState));
   const idle = gradients.filter((id) => !used.has(id));
-  const isKnown = [...used].some((id) => requestedBytes[id] >= MIN_STATE);
+  const largest = highest(gradients.map((id) => requestedBytes[id]));
+  const isKnown = [...used].some((id) => requestedBytes[id] >= STATE_SHARE * largest);
   if (!isKnown || bytesOf(idle) < UNTRAINED_SHARE * bytesOf(gradients)) return undefined;
-  const isOfModule = memoized((own: StackIndex) => callsModule(context, own));
-  const found = ofLine(context, account, {
-    ...{ cause: 'activations', pattern: 'untrained-part' },
-    ids: allocationsOf(account, ['activations']).filter((id) => isOfModule(stack[id])),
-    minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
-  });
-  return found && { ...found, idle: { count: idle.length, bytes: bytesOf(idle) } };
+  return { count: idle.length, bytes: bytesOf(idle) };
+}
+
+/** What one of several calls of modules made. */
+function ofCall(
+  context: AnalysisInput,
+  account: Account,
+  { ids, minBytes }: Pick<OneLine, 'ids' | 'minBytes'>,
+): Diagnosis | undefined {
+  const { stack } = context.input.replay.allocations;
+  const largest = largestGroup(context, ids, (id) => callerOfModel(context, stack[id]));
+  if (largest === undefined || largest.bytes < minBytes) return undefined;
+  const { key, own, bytes } = largest;
+  return {
+    ...plain('activations', bytes, [context.input.stacks.frame(key)], DOES['called by']),
+    ...{ pattern: 'untrained-part', severity: 'low', tensors: own },
+    lowersPeakBytes: account.allocatedBytes - peakWithout(context.input, own),
+  };
 }
 
 /** Whether the innermost user line on a stack calls a module. */

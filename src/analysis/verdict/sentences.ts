@@ -13,7 +13,7 @@ import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
-import { type Case, type Diagnosis, type Failure, peakLowerBy } from './case.ts';
+import { type Case, type Diagnosis, DOES, type Failure, peakLowerBy } from './case.ts';
 import { isOnlyAdvice } from './diagnose.ts';
 import { copiesIn } from './patterns.ts';
 import type { Cause, Forecast, Pattern } from './types.ts';
@@ -212,7 +212,7 @@ function clauseOf(figures: Figures): string {
       return `${passes} need ${formatBytes(all)}, the rest of the run at most ${formatBytes(all - bytes)}.`;
     }
     case 'untrained-part':
-      return `activations of ${at} may be of a part that is not trained: ${share}.`;
+      return `${diagnosis.does === DOES['called by'] ? passes : `activations of ${at}`} may be of a part that is not trained: ${share}.`;
     case 'stepped-up':
       return `from one ${turnOf(known.context)} on, each needs ${size} more than those before.`;
     case 'segments-retaken':

@@ -347,15 +347,18 @@ function rateText(rate: EntryRate): string {
   return `+${formatBytes(bytes)} ${withArticle(unit)}${isMean ? ' on average' : `, ${plural(steps, 'time')}`}`;
 }
 
-function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
+function titleOf({ kind, count, lines, callers }: AccountPart, isOn: boolean): string {
   const pieces = isFree(kind) ? plural(count, 'free range') : plural(count, 'block');
   const does = isFree(kind)
     ? `Show them in the ${kind === 'gaps' ? 'address map' : 'state of the allocator'}`
     : isOn
       ? 'Clear filter'
       : 'Filter to these';
-  const callers = lines.map((line, i) => `${i === 0 ? '' : '← '}${frameLabel(line)}`);
-  const where = isCohort(kind) ? callers : [];
+  const path = [
+    ...lines.slice(0, 1).map(frameLabel),
+    ...callers.map((line) => `← ${frameLabel(line)}`),
+  ];
+  const where = isCohort(kind) ? path : [];
   return [`${aboutOf(kind)} ${sentenceCase(pieces)}.`, ...where, does].join('\n');
 }
 
