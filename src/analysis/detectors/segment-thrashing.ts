@@ -63,6 +63,9 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   const named = sites.find((site) => site.stack > EMPTY_STACK) ?? sites[0];
   // Ever-changing sizes are the reason why cached segments must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
+  const lineOf = (own: number) => context.input.stacks.topUserFrame(own);
+  const ofLine = sites.filter(({ stack }) => named && lineOf(stack) === lineOf(named.stack));
+  const isOfOneSite = ofLine.length === 1;
   const cost = costUs === undefined ? [] : [formatDurationUs(costUs)];
   const isServed = context.eventsOf(TraceAction.Oom).length === 0;
   return found(context, {
@@ -75,7 +78,9 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     claim: (where) =>
       [
         `${given}. ${searched > 0 ? 'Without those, ' : ''}${plural(retaken.length, 'was', 'were')} allocated in place of what was given back (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
-        ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
+        ...(varied === undefined
+          ? []
+          : [`${isOfOneSite ? 'It' : 'One of its call sites'} ${sizesText(varied)}`]),
         ...cost.map((time) => `This took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),
       ].join(' '),

@@ -6,11 +6,12 @@
  *     everything else, 0.38 GiB
  */
 
+import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { countOne, memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { largestGroup } from '../account/line-share.ts';
 import { peakOutside, peakWithout } from '../account/moment.ts';
 import { type Account, allocationsOf } from '../account/types.ts';
@@ -37,7 +38,7 @@ export function peakMaker(known: Case): Diagnosis | undefined {
     retainedGraphs(context, account) ??
     lineScratch(context, account) ??
     innerGraph(context, account) ??
-    untrainedPart(known) ??
+    untrainedPart(context, account) ??
     largerPart(context, account)
   );
 }
@@ -120,20 +121,23 @@ const TYPE_RATIOS = [1, 2];
  *
  *     473 gradients, 262 MiB     22 tensors of Adam's state, 77 MiB: 11 parameters are trained
  */
-function untrainedPart({ context, account, atEnd }: Case): Diagnosis | undefined {
+function untrainedPart(context: AnalysisInput, account: Account): Diagnosis | undefined {
   const { stack } = context.input.replay.allocations;
-  // In the first step there is no state yet.
-  const hasStates = allocationsOf(account, ['optimizer-state']).length > 0;
-  const idle = idleGradients(context, hasStates ? account : atEnd);
+  // In the first step there is no state yet, and at the end of the recording none may be left.
+  const { event } = account.moment;
+  const idle =
+    idleGradients(context, event) ??
+    idleGradients(context, context.findPrimarySteps()?.bounds.at(-1) ?? event);
   if (idle === undefined) return undefined;
   const isOfModule = memoized((own: StackIndex) => callsModule(context, own));
-  const ids = allocationsOf(account, ['activations']).filter((id) => isOfModule(stack[id]));
+  const all = allocationsOf(account, ['activations']);
+  const ids = all.filter((id) => isOfModule(stack[id]));
   const callOf = memoized((own: StackIndex) => callerOfModel(context, own));
   // Of several models, one is it: the line that calls the largest says more than a line inside all of them.
   const areSeveral = new Set(ids.map((id) => callOf(stack[id]))).size > 1;
-  const minBytes = Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes);
+  const minBytes = Math.max(MIN_BYTES, REST_SHARE * account.allocatedBytes);
   const found = areSeveral
-    ? ofCall(context, account, { ids, minBytes })
+    ? ofCall(context, account, { ids: all, minBytes })
     : ofLine(context, account, {
         ...{ cause: 'activations', pattern: 'untrained-part', ids, minBytes },
       });
@@ -141,10 +145,18 @@ function untrainedPart({ context, account, atEnd }: Case): Diagnosis | undefined
 }
 
 /** Those without a state, if they are most of the bytes; undefined if few or no states match a gradient. */
-function idleGradients({ input }: AnalysisInput, account: Account): Diagnosis['idle'] {
+function idleGradients(
+  { input, classification: { classOf } }: AnalysisInput,
+  event: EventIndex,
+): Diagnosis['idle'] {
   const { requestedBytes, sizeBytes } = input.replay.allocations;
+  // The largest first: a gradient of 4 MiB may have a state of 8 MiB, but one of 8 MiB comes before it.
+  const live = [...liveAt(input.replay.allocations, event)].sort(
+    (a, b) => requestedBytes[b] - requestedBytes[a],
+  );
+  const ofClass = (own: MemoryClass) => live.filter((id) => classOf[id] === own);
   const left = new Map<number, number>();
-  for (const id of allocationsOf(account, ['optimizer-state'])) countOne(left, requestedBytes[id]);
+  for (const id of ofClass(MemoryClass.OptimizerState)) countOne(left, requestedBytes[id]);
   /** A state of that size, for one gradient each. */
   const takesState = (id: AllocationIndex): boolean => {
     const sizes = TYPE_RATIOS.map((ratio) => ratio * requestedBytes[id]);
@@ -154,7 +166,7 @@ function idleGradients({ input }: AnalysisInput, account: Account): Diagnosis['i
     return true;
   };
   const bytesOf = (ids: readonly AllocationIndex[]) => sumBy(ids, (id) => sizeBytes[id]);
-  const gradients = allocationsOf(account, ['gradients']);
+  const gradients = ofClass(MemoryClass.Gradients);
   const used = new Set(gradients.filter(takesState));
   const idle = gradients.filter((id) => !used.has(id));
   const largest = highest(gradients.map((id) => requestedBytes[id]));

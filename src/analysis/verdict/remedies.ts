@@ -3,9 +3,10 @@
  * request would then have fit; remedies that are enough come before those that are not.
  */
 import { upperBound } from '../../base/binary-search.ts';
-import { sumBy } from '../../base/collections.ts';
+import { memoized, sumBy } from '../../base/collections.ts';
 import { formatBytes, sentenceCase } from '../../base/format.ts';
-import { allocationsOf } from '../account/types.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { allocationsOf, sumOf } from '../account/types.ts';
 import { atMostText } from '../findings/oom-verdict.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Case, Diagnosis } from './case.ts';
@@ -15,6 +16,9 @@ import { modelNeed } from './unfinished.ts';
 
 /** A setting that saves less than this share of what the gaps seem to promise is not the first thing to try. */
 const WORTHWHILE_SHARE = 0.25;
+
+/** Of what is missing at an OOM: less is no help. */
+const LEAST_SAVED = 0.05;
 
 /** @param savedBytes how much less the program would have needed without the cause */
 export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
@@ -30,7 +34,7 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     isServer: known.context.isServerAt(known.account.moment.event),
     isUntrained: !known.context.isTraining,
     isInference: known.failure?.isInference,
-    isWidened: isWidened(known),
+    staysWide: isWidened(known) || isOfEmbeddings(known),
     embeddingBytes: embeddingBytes(known),
     ofWeightsBytes: ofWeightsBytes(known),
     requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
@@ -54,6 +58,7 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
       : !isEnough;
   return remedies
     .filter(({ savesBytes, isEnough }) => savesBytes !== 0 || isEnough === true)
+    .filter(({ savesBytes = missing ?? 0 }) => savesBytes >= LEAST_SAVED * (missing ?? 0))
     .sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)))
     .slice(0, MAX_REMEDIES);
 }
@@ -106,6 +111,20 @@ function isWidened({ context, account, failure }: Case): boolean {
   const line = stacks.topUserFrame(trace.events.stack[account.moment.event]);
   const isSameLine = line !== undefined && stacks.topUserFrame(stack[last]) === line;
   return isSameLine && 2 * requestedBytes[last] === failure?.requestedBytes;
+}
+
+/** Of the activations' bytes. */
+const MOST_OF_ACTIVATIONS = 0.5;
+
+/** Autocast does not cast what an embedding returns, nor what torch.cat() joins of it. */
+function isOfEmbeddings({ context, account }: Case): boolean {
+  const { sizeBytes, stack } = context.input.replay.allocations;
+  const isEmbedding = memoized((own: StackIndex) =>
+    /^embedding(_bag)?$/.test(context.input.stacks.innermostFrameView(own)?.name ?? ''),
+  );
+  const ids = allocationsOf(account, ['activations']);
+  const bytes = sumBy(ids, (id) => (isEmbedding(stack[id]) ? sizeBytes[id] : 0));
+  return bytes > MOST_OF_ACTIVATIONS * sumOf(account, ['activations']);
 }
 
 /** Gradients that autograd's node of an embedding made. */

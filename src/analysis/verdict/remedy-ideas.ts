@@ -39,8 +39,8 @@ export interface Circumstances {
   readonly isUntrained?: boolean | undefined;
   /** No backward pass follows: nothing is recomputed, and no gradients are accumulated. */
   readonly isInference?: boolean | undefined;
-  /** The request is for a copy with twice the bits: `logits.float()`. */
-  readonly isWidened?: boolean;
+  /** What autocast leaves as it is: embeddings, or a copy with twice the bits, `logits.float()`. */
+  readonly staysWide?: boolean;
   /** Dense gradients of embedding tables, as the C++ frames name them: most rows of them are zero. */
   readonly embeddingBytes?: number | undefined;
   /** Scratch tensors that do not shrink with the batch. */
@@ -70,11 +70,11 @@ export function ideasFor(
   const { isCapped = false, hadRoom = false, hasFailed = false } = circumstances;
   const { isServer = false, isInference = false, isUntrained = false } = circumstances;
   const { requestedBytes = 0, ofWeightsBytes = 0 } = circumstances;
-  const { embeddingBytes = 0, isWidened = false } = circumstances;
+  const { embeddingBytes = 0, staysWide = false } = circumstances;
   const allSizeIdeas = isServer ? servedSizeIdeas : passSizeIdeas(!isInference);
   const sizeIdeas = () =>
     allSizeIdeas(account, requestedBytes, ofWeightsBytes).filter(
-      ({ id }) => !(isWidened && id === 'lower-precision'),
+      ({ id }) => !(staysWide && id === 'lower-precision'),
     );
   const modelIdeas = isServer ? servedModelIdeas : trainedModelIdeas(embeddingBytes);
   const limit = isCapped ? RAISE_LIMIT : [];
