@@ -23,7 +23,7 @@ import { triedWorkspace } from '../account/cudnn-trials.ts';
 import { segmentsAt } from '../account/free-space.ts';
 import { peakOutside } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
-import { type Account, entryLabel, isFree, sumOf } from '../account/types.ts';
+import { type Account, entryLabel, isFree, isKept, sumOf } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
@@ -45,6 +45,7 @@ export function alsoOf(figures: Figures): string[] {
     ...(failure !== undefined && diagnosis.pattern === 'larger-batch' ? waitingText(known) : []),
     ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
     ...idleText(diagnosis),
+    ...growingTooText(known, diagnosis),
     ...emptyText(known, diagnosis),
     ...(forecast === undefined ? [] : forecastText(forecast)),
     ...outsideText(known.account, diagnosis),
@@ -136,6 +137,21 @@ function alikeText({ context }: Case, { tensors = [], bytes }: Diagnosis): strin
   return [
     `${formatCount(same.length)} of its tensors have ${formatBytes(size)} each: if they hold the same, one would do.`,
   ];
+}
+
+/** Of the cause's bytes. */
+const GROWING_SHARE = 0.1;
+
+/** '522.79 MiB that the backward pass allocates grows too.' The gradients of models that are kept, say. */
+function growingTooText({ account, atEnd }: Case, { entry, isOfEnd }: Diagnosis): string[] {
+  if (entry === undefined || !entry.isGrowing) return [];
+  return (isOfEnd ? atEnd : account).entries
+    .filter((one) => one !== entry && isKept(one.kind) && one.isGrowing)
+    .filter(({ bytes }) => bytes >= GROWING_SHARE * entry.bytes)
+    .map(({ bytes, lines: [line], besides }) => {
+      const where = line === undefined ? 'the backward pass' : `${frameLabel(line)}${besides}`;
+      return `${formatBytes(bytes)} that ${where} allocate${besides === '' ? 's' : ''} grows too.`;
+    });
 }
 
 /** '454 gradients (216.86 MiB) are of parameters that no optimizer has state for, as it has for others.' */
