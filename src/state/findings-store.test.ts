@@ -41,6 +41,7 @@ const JUDGEMENT = {
   accountAtEnd: ACCOUNT,
   verdict: VERDICT,
   most: undefined,
+  tensors: undefined,
   steps: undefined,
 };
 const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;

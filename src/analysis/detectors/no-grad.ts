@@ -3,6 +3,7 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { addTo, groupBy, memoized } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout, seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -163,6 +164,18 @@ export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
     const calls = same.map(({ call }) => call);
     return { calls, own, runs, graph, ...highestAtOnce(context, graph) };
   });
+}
+
+/** The lines of the passes that kept some of these, one for each call: the evaluation of two data sets has two. */
+export function linesOfUnused(
+  context: AnalysisInput,
+  allocations: ArrayLike<AllocationIndex>,
+): FrameView[] {
+  const own = new Set(Array.from(allocations));
+  const graphs = context.once(unusedGraphs).find(({ ids }) => ids.some((id) => own.has(id)));
+  const { frame } = context.input.snapshot.stacks;
+  const calls = graphs?.calls ?? [];
+  return calls.map((call) => context.input.stacks.frame(frame[callerOf(context, call)]));
 }
 
 function unusedOfLine(context: AnalysisInput, own: readonly ForwardRun[]) {

@@ -26,6 +26,7 @@ const LIVE_SHARE = 0.5;
 interface WaitingPasses {
   readonly count: number;
   readonly bytes: number;
+  readonly tensors: readonly AllocationIndex[];
   /** What all but the largest of them take. */
   readonly savedBytes: number;
   /** The lines that call the model, that of the most bytes first. */
@@ -40,8 +41,9 @@ export function waitingPasses(
   { moment: { event }, allocatedBytes }: Pick<Account, 'moment' | 'allocatedBytes'>,
 ): WaitingPasses | undefined {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
+  const isLive = (id: AllocationIndex) => start[id] <= event && freeRequested[id] > event;
   const liveBytes = (ids: readonly AllocationIndex[]) =>
-    sumBy(ids, (id) => (start[id] <= event && freeRequested[id] > event ? sizeBytes[id] : 0));
+    sumBy(ids.filter(isLive), (id) => sizeBytes[id]);
   const live = context
     .once(evidentRuns)
     .map((run) => ({ ...run, bytes: liveBytes(run.kept) }))
@@ -63,6 +65,7 @@ export function waitingPasses(
   return {
     count: runs.length,
     bytes,
+    tensors: runs.flatMap(({ kept }) => kept.filter(isLive)),
     savedBytes: bytes - highest(runs.map((run) => run.bytes)),
     lines: [...new Set(frames)].map((frame) => context.input.stacks.frame(frame)),
     hadBackward: between.some(([from, to]) => hasBackward(context, from, to)),

@@ -40,7 +40,7 @@ import {
 } from './kept.ts';
 import { copiesIn } from './patterns.ts';
 import { peakMaker, residentData } from './peak-makers.ts';
-import type { Cause, Pattern } from './types.ts';
+import type { Cause } from './types.ts';
 
 /** Share of memory in use plus the request: less kept memory than this did not fill the GPU. */
 const KEPT_SHARE = 0.25;
@@ -264,33 +264,19 @@ function idleCopies(known: Case): Diagnosis | undefined {
 const isSmallLeak = ({ finding }: Diagnosis): boolean =>
   finding?.detector === 'growth' && finding.severity !== 'low';
 
-const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
-  'evaluation-without-no-grad',
-  'waiting-graphs',
-  'resident-data',
-  'piled-up',
-  'retained-graph',
-  'line-scratch',
-  'larger-part',
-  'untrained-part',
-];
-
-/** Harmless, but fixing it would lower the peak. */
-export const isOnlyAdvice = ({ pattern, severity }: Pick<Diagnosis, 'pattern' | 'severity'>) =>
-  ONLY_ADVICE.includes(pattern) && severity === 'low';
-
 /** Losses of several batches that are summed before one backward; or what a backward in between left, if memory ran out. */
 function waitingGraphs({ context, account, failure }: Case): Diagnosis | undefined {
   const waiting = waitingPasses(context, account);
   // Second-order training needs its graphs as long as they fit.
   if (waiting === undefined || (waiting.hadBackward && failure === undefined)) return undefined;
-  const { bytes, savedBytes, hadBackward } = waiting;
+  const { bytes, savedBytes, hadBackward, tensors } = waiting;
   const lines = withCaller(waiting.lines, failure?.lines ?? []);
   const does = DOES['called by'];
   return {
     ...plain('activations', bytes, lines, does),
     pattern: hadBackward ? 'retained-graph' : 'waiting-graphs',
     severity: 'low',
+    tensors,
     lowersPeakBytes: savedBytes,
   };
 }

@@ -12,11 +12,11 @@ import type { FrameView } from '../../device/model/types.ts';
 import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
+import { linesOfUnused } from '../detectors/no-grad.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import { type Case, type Diagnosis, DOES, type Failure, peakLowerBy } from './case.ts';
-import { isOnlyAdvice } from './diagnose.ts';
 import { copiesIn } from './patterns.ts';
-import type { Cause, Forecast, Pattern } from './types.ts';
+import { type Cause, type Forecast, isOnlyAdvice, type Pattern } from './types.ts';
 import { modelNeed } from './unfinished.ts';
 
 export interface Figures {
@@ -160,6 +160,15 @@ function waitingText({ context, account }: Case): string {
   return `${formatCount(count)} forward passes${calledBy(lines)}`;
 }
 
+/** The first line or, of graphs that no backward uses, all lines that call the model so. */
+function callersOf({ known, diagnosis: { pattern, finding, lines } }: Figures) {
+  const unused =
+    pattern === 'evaluation-without-no-grad' && finding !== undefined
+      ? linesOfUnused(known.context, finding.evidence.allocations)
+      : [];
+  return unused.length > 1 ? unused : lines.slice(0, 1);
+}
+
 const calledBy = (lines: readonly FrameView[]): string =>
   lines.length === 0 ? '' : ` called by ${lines.map(frameLabel).join(' and ')}`;
 
@@ -176,7 +185,7 @@ function clauseOf(figures: Figures): string {
     figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
       ? ''
       : ` ${ifGone(diagnosis)} the run needs about ${formatBytes(figures.needBytes)}.`;
-  const passes = `forward passes${at === undefined ? '' : ` called by ${at}`}`;
+  const passes = `forward passes${calledBy(callersOf(figures))}`;
   switch (pattern) {
     case 'evaluation-without-no-grad':
       if (diagnosis.entry !== undefined)

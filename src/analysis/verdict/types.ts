@@ -186,3 +186,18 @@ export interface Verdict {
   /** Fingerprint of the finding with more details. */
   readonly finding: string | undefined;
 }
+
+const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
+  'evaluation-without-no-grad',
+  'waiting-graphs',
+  'resident-data',
+  'piled-up',
+  'retained-graph',
+  'line-scratch',
+  'larger-part',
+  'untrained-part',
+];
+
+/** Harmless, but fixing it would lower the peak. */
+export const isOnlyAdvice = ({ pattern, severity }: Pick<Verdict, 'pattern' | 'severity'>) =>
+  ONLY_ADVICE.includes(pattern) && severity === 'low';

@@ -1,5 +1,6 @@
 /** The ten-second answer: what used the memory, which line to look at, what to try first. */
 
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { holderAtEnd, holderOf } from '../account/account.ts';
@@ -18,10 +19,10 @@ import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { alsoOf } from './also.ts';
 import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES, peakLowerBy } from './case.ts';
-import { diagnose, isOfModels, isOnlyAdvice } from './diagnose.ts';
+import { diagnose, isOfModels } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { briefOf, textOf } from './sentences.ts';
-import type { Forecast, Verdict, VerdictTone } from './types.ts';
+import { type Forecast, isOnlyAdvice, type Verdict, type VerdictTone } from './types.ts';
 
 export interface Judgement {
   readonly account: Account;
@@ -30,6 +31,8 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** Without a problem: the line that allocated most, if one stands out. */
   readonly most: LargestLine | undefined;
+  /** What the verdict is about, if neither a finding nor a row of the account lists it. */
+  readonly tensors: readonly AllocationIndex[] | undefined;
   /** Where the program's steps begin and end; undefined if none were found. */
   readonly steps: StepMarks | undefined;
 }
@@ -58,7 +61,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
   const share = shareFor(known, diagnosis);
   const besides = share === undefined ? '' : othersText(share);
   const figures = { known, diagnosis, forecast, needBytes, holder, besides };
-  const { cause, pattern, severity, bytes, lines, does, finding } = diagnosis;
+  const { cause, pattern, severity, bytes, lines, does, finding, tensors } = diagnosis;
   return {
     account: known.account,
     accountAtEnd: known.atEnd,
@@ -79,6 +82,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
       forecast,
       finding: (finding ?? failureFinding(known, diagnosis))?.fingerprint,
     },
+    tensors: finding === undefined ? tensors : undefined,
     most: cause === 'none' ? largestLine(context, known.account) : undefined,
     steps: stepMarks(context),
   };

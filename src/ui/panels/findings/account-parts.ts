@@ -29,8 +29,8 @@ import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 import { partsOfFindings } from './show-finding.ts';
 
-/** The name of what the line of a calm verdict allocated. */
-const MOST = 'most';
+/** The names of what the line of a calm verdict allocated, and of what another verdict is about. */
+const [MOST, CAUSE] = ['most', 'cause'];
 
 /** Memory that a healthy run would not have, or that the classes describe less well. */
 export const isCohort = (kind: EntryKind): boolean =>
@@ -57,10 +57,11 @@ export function partsOf(
 
 /** The searchable blocks of every row, at all known moments. @param atCursor the account at the cursor, if requested */
 function partsOfAccounts(
-  { account, accountAtEnd, most }: Judgement,
+  { account, accountAtEnd, most, tensors }: Judgement,
   atCursor: Account | undefined,
 ): readonly NamedPart[] {
   const ofMost = most === undefined ? [] : [{ name: MOST, allocations: most.allocations }];
+  const ofCause = tensors === undefined ? [] : [{ name: CAUSE, allocations: tensors }];
   const all = [
     ...partsOf(account, ''),
     ...(account === accountAtEnd ? [] : partsOf(accountAtEnd, '@end')),
@@ -69,7 +70,7 @@ function partsOfAccounts(
   const ofRows = all
     .filter(({ kind }) => !isFree(kind))
     .map(({ name, allocations }) => ({ name, allocations }));
-  return [...ofRows, ...ofMost];
+  return [...ofRows, ...ofMost, ...ofCause];
 }
 
 /** The searches that find a row's blocks: by its class, if both mean the same bytes, else by its own name. */
@@ -233,12 +234,14 @@ export function useShowPart(): (part: AccountPart, event: EventIndex) => Promise
   };
 }
 
-/** Filters all views to the blocks of the line that allocated most. */
-export function useShowMost(): (event: EventIndex) => void {
+/** Filters all views to what the verdict is about: of a calm one, the blocks of the line that allocated most. */
+export function useShowVerdict({ most, tensors }: Partial<Judgement>) {
   const { view } = useStores();
-  return (event) => {
+  const name = tensors === undefined ? most && MOST : CAUSE;
+  if (name === undefined) return undefined;
+  return (event: EventIndex) => {
     const { search } = view.getState().view;
-    const term = searchTerm('part', MOST);
+    const term = searchTerm('part', name);
     view.click('account', { search: addTerm(withoutParts(search), term), cursor: event });
   };
 }

@@ -5,6 +5,7 @@ import { mostText } from '../../../analysis/account/line-share.ts';
 import { type Check, DETECTOR_IDS, detectorOf } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { WHEN } from '../../../analysis/verdict/sentences.ts';
+import { isOnlyAdvice, type Verdict } from '../../../analysis/verdict/types.ts';
 import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsText } from '../../../output/report/findings-text.ts';
@@ -16,7 +17,7 @@ import { CodeExcerpt } from '../../shared/source-code.tsx';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
-import { partsOf, useShowMost, useShowPart } from './account-parts.ts';
+import { partsOf, useShowPart, useShowVerdict } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
 import { useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
@@ -44,13 +45,14 @@ export function FindingsPanel() {
   const most = judgement?.most;
   const [line = most?.line] = judgement?.verdict.lines ?? [];
   const showPart = useShowPart();
-  const showMostOf = useShowMost();
+  const showVerdict = useShowVerdict(judgement ?? {});
   // If no finding covers the cause (a tensor replaced by larger ones, say), its account row shows it.
   const part =
     judgement &&
     partsOf(judgement.account, '').find(({ kind }) => kind === judgement.verdict.cause);
   const showRow = judgement && part && (() => void showPart(part, judgement.account.moment.event));
-  const showMost = most && (() => showMostOf(judgement.account.moment.event));
+  const showTensors =
+    judgement && showVerdict && (() => showVerdict(judgement.account.moment.event));
   const cardOf = (finding: RankedFinding) => (
     <FindingCard
       key={finding.id}
@@ -80,7 +82,7 @@ export function FindingsPanel() {
               : verdict
           }
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
-          onShow={lead ? () => choose(lead) : (showRow ?? showMost)}
+          onShow={lead ? () => choose(lead) : (showTensors ?? showRow)}
         />
       )}
       {line !== undefined && <CodeExcerpt frame={line} />}
@@ -99,7 +101,7 @@ export function FindingsPanel() {
       </ul>
       {isOpen && <Progress />}
       {phase === 'done' && <CopyFindings />}
-      <CheckList checks={checks} />
+      <CheckList checks={checks} verdict={judgement?.verdict} />
       <OomMessageLink />
     </section>
   );
@@ -182,22 +184,48 @@ const STATES: Readonly<Record<Check['status'], readonly [word: string, icon: Luc
   'cannot-tell': ["Can't tell", CircleHelp],
 };
 
-function CheckList({ checks }: { readonly checks: readonly Check[] }) {
+interface CheckListProps {
+  readonly checks: readonly Check[];
+  readonly verdict: Verdict | undefined;
+}
+
+type ShownCheck = Pick<Check, 'status' | 'reason'> & { readonly about: string };
+
+/** What sets the peak of a run in which nothing is wrong is no finding, but the verdict may name it. */
+function adviceCheck(verdict: Verdict): ShownCheck[] {
+  const isAdvice = isOnlyAdvice(verdict);
+  if (verdict.cause !== 'none' && !isAdvice) return [];
+  const reason = isAdvice
+    ? 'the verdict above says which.'
+    : 'none of them takes so much more than the rest that it is worth a change.';
+  return [
+    {
+      about: 'data, passes, lines and parts that set the peak of a run that works',
+      ...{ status: isAdvice ? 'found' : 'clear', reason },
+    },
+  ];
+}
+
+function CheckList({ checks, verdict }: CheckListProps) {
   if (checks.length === 0) return undefined;
+  const shown = [
+    ...checks.map((check): ShownCheck => ({ ...check, about: detectorOf(check).about })),
+    ...(verdict === undefined ? [] : adviceCheck(verdict)),
+  ];
   return (
     <details className="ruled">
       <summary>
-        What was checked <span className="dim small">{tallyOf(checks)}</span>
+        What was checked <span className="dim small">{tallyOf(shown)}</span>
       </summary>
       <ul aria-label="Checks">
-        {checks.map(({ detector, status, reason }) => {
+        {shown.map(({ about, status, reason }) => {
           const [word, Icon] = STATES[status];
           return (
-            <li key={detector} className="check">
+            <li key={about} className="check">
               <Icon size={14} aria-hidden />
               <div className="fill">
                 <p className="spread">
-                  <span>{sentenceCase(detectorOf({ detector }).about)}</span>
+                  <span>{sentenceCase(about)}</span>
                   <span className="figure dim small">{word}</span>
                 </p>
                 <p className="dim small">{sentenceCase(reason)}</p>
@@ -211,7 +239,7 @@ function CheckList({ checks }: { readonly checks: readonly Check[] }) {
 }
 
 /** '7 checks: 5 clear, 2 can't tell' */
-function tallyOf(checks: readonly Check[]): string {
+function tallyOf(checks: readonly ShownCheck[]): string {
   const counts = Object.entries(STATES).flatMap(([status, [word]]) => {
     const count = checks.filter((check) => check.status === status).length;
     return count === 0 ? [] : [`${count} ${word.toLowerCase()}`];
