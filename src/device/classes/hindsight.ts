@@ -154,12 +154,15 @@ export class Hindsight {
 
   /**
    * Weights that an average moves in each forward pass: `key.data = key.data * m + query.data * (1 - m)`. Each pass makes
-   * as many in the sizes of parameters, and each lives until the next pass makes it again.
+   * as many in the sizes of parameters, and each lives until the next pass makes it again. What a library makes so, such as
+   * weight_norm(), is of the pass: its backward goes through it.
    */
   #replacedWeights(): AllocationIndex[] {
-    const { requestedBytes, freeRequested } = this.#table;
+    const { requestedBytes, freeRequested, stack } = this.#table;
     const { before, begin } = this.#runs;
+    const { stacks } = this.#source;
     return [...this.#lasting.values()].flatMap((ids) => {
+      if (stacks.innermostFrameView(stack[ids[0]])?.kind !== 'user') return [];
       const byRun = [...groupBy(ids, (id) => before[id])];
       const isLater = ([run, own]: (typeof byRun)[number]) =>
         own.every((id) => freeRequested[id] > (begin[run + 1] ?? 0));
