@@ -121,21 +121,34 @@ export function cardTitle(card: CardFit, recorded: RecordedRun): string {
     return `Can’t tell: the recorded run ran out of memory at event ${formatCount(recorded.failedAt ?? 0)}, and what came next is not in the recording`;
   if (gib === undefined) return 'This needs more memory than any common GPU has';
   const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
-  if (retries === 0) return left;
+  if (slowText(card, recorded) === undefined) return left;
   const added = addedCalls(card, recorded);
-  const calls = added === '' ? '' : `, with ${added} to the driver beside the recorded run`;
-  return `${left}, but slow: there PyTorch would release its whole cache ${plural(retries, 'time')}${calls}`;
+  const calls = added > 0 ? `+${plural(added, 'call')} to the driver beside the recorded run` : '';
+  const flushes = `PyTorch would release its whole cache ${plural(retries, 'time')}`;
+  const why = [...(retries > 0 ? [flushes] : []), ...(calls === '' ? [] : [calls])];
+  return `${left}, but slow: there ${why.join(', with ')}`;
+}
+
+/** Of the recorded run's calls to the driver, each of which stalls the program. */
+const MANY_CALLS = 4;
+const LEAST_ADDED = 256;
+
+/** 'slow: 5 retries there', 'slow: +1,116 calls there'; undefined if it is about as fast as the recorded run. */
+export function slowText(card: CardFit, recorded: RecordedRun): string | undefined {
+  if (card.retries > 0) return `slow: ${plural(card.retries, 'retry', 'retries')} there`;
+  const added = addedCalls(card, recorded);
+  const own = card.calls - added;
+  const areMany = added >= LEAST_ADDED && card.calls >= MANY_CALLS * own;
+  return areMany ? `slow: +${plural(added, 'call')} there` : undefined;
 }
 
 /** '22 cudaMalloc + 2 cudaFree' */
 export const callsText = ({ deviceAllocs, deviceFrees }: RecordedRun | WhatIfResult): string =>
   `calls to the driver: ${formatCount(deviceAllocs)} cudaMalloc + ${formatCount(deviceFrees)} cudaFree`;
 
-/** What a small card costs in time, beside the flushes themselves: '+96 calls'; '' if there are no more. */
-function addedCalls({ calls }: CardFit, recorded: RecordedRun): string {
-  const added = calls - recorded.deviceAllocs - recorded.deviceFrees;
-  return added > 0 ? `+${plural(added, 'call')}` : '';
-}
+/** What a small card costs in time, beside the flushes themselves: calls to the driver; negative if there are fewer. */
+const addedCalls = ({ calls }: CardFit, recorded: RecordedRun): number =>
+  calls - recorded.deviceAllocs - recorded.deviceFrees;
 
 export function oomsOf({ ooms }: RecordedRun | WhatIfResult) {
   if (typeof ooms === 'number') return { count: ooms, text: formatCount(ooms), title: undefined };

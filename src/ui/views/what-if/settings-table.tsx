@@ -10,7 +10,15 @@ import type { Sort } from '../../../state/view-store.ts';
 import { hasRun, type RunRow, type SettingRow } from '../../panels/what-if/what-if-runs.ts';
 import { Button } from '../../shared/buttons.tsx';
 import { nextSort, SortHeading } from '../../table/table-row.tsx';
-import { CONFIDENCE_TEXT, callsText, cardText, cardTitle, oomsOf, settingName } from './runs.tsx';
+import {
+  CONFIDENCE_TEXT,
+  callsText,
+  cardText,
+  cardTitle,
+  oomsOf,
+  settingName,
+  slowText,
+} from './runs.tsx';
 
 interface SettingsTableProps {
   readonly recorded: RecordedRun;
@@ -48,7 +56,7 @@ const HEADINGS = [
   [
     'card',
     'Fits on',
-    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by releasing the whole cache, as often as it says, on that GPU',
+    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by releasing the whole cache as often as it says, or with so many more calls to the driver, on that GPU',
     'end',
   ],
   ['ooms', 'OOM', 'Requests that would run out of memory', 'end'],
@@ -111,7 +119,8 @@ export function SettingsTable(props: SettingsTableProps) {
     <table className="whatif-table" aria-label="Settings">
       <caption className="dim">
         Peaks, OOMs, retries and driver calls of the settings are with {memory}
-        {rows.some(({ card }) => (card?.retries ?? 0) > 0) && '; what is slow “there”, on that GPU'}
+        {rows.some(({ card }) => card && slowText(card, recorded)) &&
+          '; what is slow “there”, on that GPU'}
         .
         {rows.some(({ result }) => result && startGapBytes(result, recorded) > 0) &&
           ` ${OTHER_START}`}
@@ -219,6 +228,7 @@ interface RunCellsProps {
 function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
   const { retries } = run;
   const ooms = oomsOf(run);
+  const slow = card && slowText(card, recorded);
   return (
     <>
       <td>
@@ -229,12 +239,7 @@ function RunCells({ run, card, most, recorded, children }: RunCellsProps) {
       ) : (
         <td className="figure" title={cardTitle(card, recorded)}>
           {cardText(card)}
-          {card.retries > 0 && (
-            <span className="whatif-slow">
-              {' '}
-              slow: {plural(card.retries, 'retry', 'retries')} there
-            </span>
-          )}
+          {slow !== undefined && <span className="whatif-slow"> {slow}</span>}
         </td>
       )}
       <td className="figure" data-tone={ooms.count > 0 ? 'danger' : undefined} title={ooms.title}>
