@@ -1,8 +1,10 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { addTo, groupBy, memoized } from '../../base/collections.ts';
+import { addTo, groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout, seenOoms } from '../account/moment.ts';
@@ -140,6 +142,8 @@ interface UnusedGraphs extends ReturnType<typeof highestAtOnce> {
   /** Those without a backward, in time. */
   readonly runs: readonly ForwardRun[];
   readonly graph: readonly KeptTensor[];
+  /** Of the graph, by run. */
+  readonly bytesOfRuns: readonly number[];
 }
 
 /** A test after training may be a single pass; what an error drops is no test. */
@@ -159,10 +163,13 @@ export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
   const lines = byLine(context).flatMap((own) => unusedOfLine(context, own) ?? []);
   return [...groupBy(lines, ({ call }) => frame[parent[call]]).values()].map((same) => {
     const runs = same.flatMap((line) => line.runs).sort((a, b) => a.first - b.first);
-    const graph = graphsOf(context, runs);
+    const graphs = graphsOf(context, runs);
+    const { sizeBytes } = context.input.replay.allocations;
+    const bytesOfRuns = graphs.map((kept) => sumBy(kept, ({ id }) => sizeBytes[id]));
+    const graph = graphs.flat();
     const own = same.flatMap((line) => line.own);
     const calls = same.map(({ call }) => call);
-    return { calls, own, runs, graph, ...highestAtOnce(context, graph) };
+    return { calls, own, runs, graph, bytesOfRuns, ...highestAtOnce(context, graph) };
   });
 }
 
@@ -193,11 +200,12 @@ function unusedOfLine(context: AnalysisInput, own: readonly ForwardRun[]) {
 }
 
 function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFinding {
-  const { calls, own, runs, graph, bytes, event, ids } = graphs;
+  const { calls, own, runs, graph, bytesOfRuns, bytes, event, ids } = graphs;
   const { replay } = context.input;
-  const { sizeBytes, start } = replay.allocations;
+  const { start } = replay.allocations;
   const peak = replay.peaks.allocatedBytes.bytes;
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
+  const mostBytes = highest(bytesOfRuns);
   const last = runs[runs.length - 1];
   const lines = calls.map((call) => callerOf(context, call));
   const others = lines.slice(1).map((line) => placeText(context, line));
@@ -209,7 +217,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     );
   // Graphs that are dropped one by one, as in an evaluation or a target network with a detached output, do no harm as
   // long as one of them fits.
-  const isShort = bytes >= PILED_UP * largest.keptBytes || seenOoms(context).length > 0;
+  const isShort = bytes >= PILED_UP * mostBytes || seenOoms(context).length > 0;
   const isNotable = isShort && lowersPeakBytes >= NOTABLE_SHARE * peak;
   const isSevere = last.oom !== undefined || (isNotable && lowersPeakBytes >= SEVERE_SHARE * peak);
   return findingOf(context, {
@@ -221,23 +229,19 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     lowersPeakBytes,
     stack: lines[0],
     claim: (where) =>
-      `${countText(graphs)} at ${[where, ...others].join(', ')} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
+      `${countText(graphs)} at ${[where, ...others].join(', ')} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(mostBytes)}. Under torch.no_grad() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
     events: { first: start[runs[0].first], last: Math.max(event, last.oom ?? 0) },
     facts: [
       { label: 'forward passes from this call', count: own.length },
       { label: 'of them surely without backward', count: runs.length },
-      { label: 'kept at the end of one', bytes: largest.keptBytes },
+      { label: 'kept at the end of one, without its output', bytes: mostBytes },
       { label: 'alone it lowers the peak by', bytes: lowersPeakBytes },
-      {
-        label: 'of it the output, which stays',
-        bytes: largest.output < 0 ? 0 : sizeBytes[largest.output],
-      },
     ],
     series: series(
       'step',
       'bytes kept by each pass',
       runs.map(({ close }) => close),
-      runs.map(({ keptBytes }) => keptBytes),
+      bytesOfRuns,
     ),
     disproof:
       'A backward over these passes comes later, outside this recording, or through another process.',
@@ -323,12 +327,20 @@ function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: nu
     (first.get(stack[id])?.length ?? 0) > (second.get(stack[id])?.length ?? 0);
 }
 
-/** What these passes keep, each from its return on, without their outputs, which stay anyway. */
-function graphsOf(context: AnalysisInput, runs: readonly ForwardRun[]): KeptTensor[] {
+/**
+ * What each of these passes keeps from its return on, without its output, which stays anyway, and without the few tensors
+ * that stay for good when the rest of the graph goes: `self.target = gram.detach()`.
+ */
+function graphsOf(context: AnalysisInput, runs: readonly ForwardRun[]): KeptTensor[][] {
   const isSetUp = setUpTest(context, runs);
-  return runs.flatMap(({ kept, output, close }) =>
-    kept.flatMap((id) => (id === output || isSetUp(id) ? [] : { id, since: close })),
-  );
+  const { classOf } = context.classification;
+  const { sizeBytes } = context.input.replay.allocations;
+  return runs.map(({ kept, keptBytes, output, close }) => {
+    const lasting = kept.filter((id) => classOf[id] === MemoryClass.Kept);
+    const areFew = sumBy(lasting, (id) => sizeBytes[id]) < keptBytes / 2;
+    const stays = new Set(areFew ? lasting : []).add(output);
+    return kept.flatMap((id) => (stays.has(id) || isSetUp(id) ? [] : { id, since: close }));
+  });
 }
 
 interface KeptTensor {

@@ -34,7 +34,7 @@ export interface ForwardRun {
   unusedBytes: number;
   /** Kept bytes that may be the output. */
   lateBytes: number;
-  /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
+  /** The last kept tensor, among the last few: the output, kept in any case. -1: none. */
   output: AllocationIndex;
   /** The trace ended, or an OOM came, before anything showed what the graph was for: most of it was there still. */
   isCutOff: boolean;
@@ -151,7 +151,7 @@ function measureKept(
       const isUnused = freeRequested[id] < backward[i] || backward[i] > end;
       if (isLate) run.lateBytes += sizeBytes[id];
       else if (isUnused) run.unusedBytes += sizeBytes[id];
-      if (isLate && (run.output < 0 || sizeBytes[id] >= sizeBytes[run.output])) run.output = id;
+      if (isLate) run.output = id;
     }
     const isLastRun = i === runs.length - 1;
     const until = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);

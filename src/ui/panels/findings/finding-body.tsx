@@ -5,7 +5,8 @@ import { CITED_SETTING } from '../../../allocator/simulator/presets.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { isSimulated } from '../../../analysis/findings/simulated-setting.ts';
 import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
-import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
+import { sumBy } from '../../../base/collections.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { whatIfSentence } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
@@ -34,7 +35,7 @@ export function FindingBody({ finding }: { readonly finding: RankedFinding }) {
           ))}
         </ol>
       </section>
-      {parts.length > 0 && <Parts parts={parts} />}
+      {parts.length > 0 && <Parts parts={parts} blocks={finding.evidence.allocations.length} />}
       {facts.length > 0 && (
         <section aria-label="Figures">
           <h3>Figures</h3>
@@ -93,7 +94,14 @@ function ShowButtons({ finding }: { readonly finding: RankedFinding }) {
 /** Call sites listed before "show all". */
 const FIRST_PARTS = 6;
 
-function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
+interface PartsProps {
+  readonly parts: readonly FindingPart[];
+  /** All of the finding's: the smallest call sites are not among the parts. */
+  readonly blocks: number;
+}
+
+function Parts({ parts, blocks }: PartsProps) {
+  const unlisted = blocks - sumBy(parts, ({ count }) => count);
   const [isAll, setIsAll] = useState(parts.length <= FIRST_PARTS);
   return (
     <section aria-label="Call sites">
@@ -117,6 +125,9 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
             </li>
           ))}
       </ul>
+      {isAll && unlisted > 0 && (
+        <p className="dim">{plural(unlisted, 'block')} more, at smaller call sites</p>
+      )}
       {!isAll && (
         <Button className="link" onClick={() => setIsAll(true)}>
           {formatCount(parts.length - FIRST_PARTS)} more call sites
