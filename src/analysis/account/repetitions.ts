@@ -212,10 +212,28 @@ export function endOfRepetition(context: AnalysisInput, kept: readonly Allocatio
     if (!isOne && counts.filter(isUsual).length < USUAL_SHARE * counts.length) continue;
     for (let i = 0; i + usual < same.length; i++) next.set(same[i], start[same[i + usual]]);
   }
+  const nextBurst = burstsAfter(kept, start, stepOf);
   return (id: AllocationIndex): EventIndex => {
     if (start[id] < 0 || bounds.length === 0) return -1;
-    return Math.min(bounds[stepOf(id)] ?? NEVER, next.get(id) ?? NEVER);
+    const step = stepOf(id);
+    return Math.min(nextBurst?.get(step) ?? bounds[step] ?? NEVER, next.get(id) ?? NEVER);
   };
+}
+
+/**
+ * A copy of the model for each tenth step is used until the next copy is made. By step: when the next step with such a
+ * tensor makes its first. Undefined if most steps make some.
+ */
+function burstsAfter(
+  kept: readonly AllocationIndex[],
+  start: ArrayLike<EventIndex>,
+  stepOf: (id: AllocationIndex) => number,
+): ReadonlyMap<number, EventIndex> | undefined {
+  const bursts = [...groupBy(kept, stepOf)].sort(([a], [b]) => a - b);
+  const [first, last] = [bursts[0], bursts[bursts.length - 1]];
+  if (bursts.length < 2 || 2 * bursts.length > last[0] - first[0] + 1) return undefined;
+  const begins = bursts.map(([, own]) => start[own[0]]);
+  return new Map(bursts.map(([step], i) => [step, begins[i + 1] ?? NEVER]));
 }
 
 /** Share of the largest optimizer's state: in later steps one may make the state of a few more parameters. */
@@ -276,10 +294,12 @@ const INSIDE_SHARE = 0.75;
  */
 function loopAround(context: AnalysisInput, stack: StackIndex): StepSequence | undefined {
   const { parent } = context.input.snapshot.stacks;
+  // What copy.deepcopy() returns to is no loop of the program.
+  const loops = context.stepSequences.filter(
+    ({ loop }) => loop !== undefined && context.input.stacks.frame(loop.line).kind !== 'runtime',
+  );
   for (let row = stack; row > 0; row = parent[row]) {
-    const [first, ...others] = context.stepSequences.filter(
-      ({ loop }) => loop?.caller === parent[row],
-    );
+    const [first, ...others] = loops.filter(({ loop }) => loop?.caller === parent[row]);
     if (first === undefined) continue;
     const inside = others.filter((one) => insideShare(context, one, stack) >= INSIDE_SHARE);
     return inside.reduce((a, b) => (stepCount(b) > stepCount(a) ? b : a), first);

@@ -1,7 +1,7 @@
 /** Memory that grows step after step and is not given back. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { addUp, largestFirst } from '../../base/collections.ts';
+import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
@@ -80,13 +80,9 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
   const top = highest(bytes);
   if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
   const moment = ends[bytes.indexOf(top)];
-  const bytesOf = bytesOfSites(context, ids, moment);
+  const sums = sumsOfSites(context, ids, moment);
   const sites = bursts
-    .map(({ site, stack, live }) => ({
-      stack,
-      bytes: bytesOf.get(site) ?? 0,
-      count: highest(live),
-    }))
+    .map(({ site, stack }) => ({ stack, ...(sums.get(site) ?? { bytes: 0, count: 0 }) }))
     .sort((a, b) => b.bytes - a.bytes);
   const drops = highest(bursts.map((burst) => burst.drops.length));
   const givenBackAt = lineThatFrees(context, ids);
@@ -124,13 +120,17 @@ const BREAK_CYCLE =
 const KEEP_LESS =
   'Keep only what is needed of each (a number, or a copy on the CPU), or empty what holds them more often. If that line calls gc.collect(), an object that refers to itself keeps them: break the cycle.';
 
-function bytesOfSites(context: AnalysisInput, ids: readonly AllocationIndex[], moment: EventIndex) {
+/** What is live at a moment, by call site. */
+function sumsOfSites(context: AnalysisInput, ids: readonly AllocationIndex[], moment: EventIndex) {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
-  const sums = new Map<number, number>();
-  for (const id of ids)
-    if (start[id] <= moment && freeRequested[id] > moment)
-      addUp(sums, context.sites[id], sizeBytes[id]);
-  return sums;
+  const live = ids.filter((id) => start[id] <= moment && freeRequested[id] > moment);
+  const bySite = groupBy(live, (id) => context.sites[id]);
+  return new Map(
+    [...bySite].map(([site, own]) => [
+      site,
+      { bytes: sumBy(own, (id) => sizeBytes[id]), count: own.length },
+    ]),
+  );
 }
 
 /** Share of the tensors given back that one line frees. The garbage collector runs wherever the program happens to be. */

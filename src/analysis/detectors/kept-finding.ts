@@ -313,6 +313,9 @@ export function liveAtBounds(
 }
 
 /** 'by about the same each time'. */
+/** How many times the smallest piece the largest is: then they are not about the same. */
+const VERY_UNEVEN = 4;
+
 function lawText(law: GrowthLaw): string {
   const { kind, keptBytes, steps, sizes, pieces } = law;
   const [least, most] = pieces.map(formatBytes);
@@ -325,8 +328,9 @@ function lawText(law: GrowthLaw): string {
     case 'in-bursts':
       return `${keptBytes.length} of ${plural(steps, 'time')}, and not the others`;
     case 'flat':
-      return isUneven(law)
-        ? `by about the same each time on average, in pieces of ${range}`
-        : 'by about the same each time';
+      if (!isUneven(law)) return 'by about the same each time';
+      return pieces[1] >= VERY_UNEVEN * pieces[0]
+        ? `by pieces of ${range}, on average as much late as early`
+        : `by about the same each time on average, in pieces of ${range}`;
   }
 }

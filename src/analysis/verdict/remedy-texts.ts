@@ -226,7 +226,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'waiting-graphs': all({
     'backward-each':
-      'Unless the passes need each other, call backward() after each, with the loss divided by their number: gradients add up, and one graph at a time is there.',
+      'Unless the passes need each other, call backward() after each: gradients add up, and one graph at a time is there. Divide a loss that is a mean by their number.',
   }),
   'stepped-up': some({
     'check-batch':

@@ -143,6 +143,10 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
+  'retained-graph': (size, _, { cause }) =>
+    cause === 'activations'
+      ? `${size} of graphs stay after their own backward`
+      : `${size} of autograd graphs are kept`,
   'larger-pass': (size) => `${size} of activations, more than any pass before kept`,
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,

@@ -121,7 +121,10 @@ export class StackReader {
     return this.#sites[stack];
   };
 
-  /** Whether both are in one forward of a module, `later` in a line of it further down. */
+  /**
+   * Whether both are in one forward of a module, `later` in a line of it further down, or behind a convolution in the same
+   * line: `self.bn(self.conv(x))` would begin with the convolution again after an error.
+   */
   readonly isFurtherOn = (later: StackIndex, stack: StackIndex): boolean => {
     const { frames } = this.#snapshot;
     const [own, other] = [later, stack].map((of) =>
@@ -132,7 +135,10 @@ export class StackReader {
     const [line, before] = [own[at], other[at]];
     if (at < 1 || before === undefined || this.frame(own[at - 1]).name !== '_call_impl')
       return false;
-    return frames.name[line] === frames.name[before] && frames.line[line] > frames.line[before];
+    if (frames.filename[line] === frames.filename[before])
+      return frames.name[line] === frames.name[before] && frames.line[line] > frames.line[before];
+    const isConvolution = (frame: FrameIndex) => this.frame(frame).name === '_conv_forward';
+    return other.slice(at).some(isConvolution) && !own.slice(at).some(isConvolution);
   };
 
   #findSites(): Int32Array {
