@@ -191,7 +191,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'larger-batch': some({
     'check-batch':
-      'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
+      'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap what grew (the length, or the objects of one sample), or sort batches by it.',
   }),
   'larger-pass': some({
     'check-batch':

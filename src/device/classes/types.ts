@@ -130,7 +130,7 @@ const EVIDENCE = {
   ],
   LiveUntilBackward: [
     Activations,
-    'it was allocated in the forward pass, and lived until the backward pass',
+    'it was allocated in the forward pass, and was still there in the backward pass',
   ],
   ForwardFreed: [
     Temporaries,
