@@ -38,6 +38,13 @@ describe('markers', () => {
     ]);
   });
 
+  it('shows an OOM that follows retries in the same pixel', () => {
+    const ooms = Array.from({ length: 25 }, (_, i) => ({ ...oom(9_000 + i), wasRetried: i < 24 }));
+    const markers = markersOf(deviceInfo({ ooms, events: 10_000 }), 'event');
+    const shown = markersInView(markers, 0, 10_000, 100);
+    expect(shown.map(({ kind }) => kind)).toEqual(['retried', 'oom']);
+  });
+
   it('draws at most one per pixel of many retries, and only those in view', () => {
     const ooms = Array.from({ length: 10_000 }, (_, event) => oom(event));
     const markers = markersOf(deviceInfo({ ooms, events: 10_000 }), 'event');

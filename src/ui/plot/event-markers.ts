@@ -87,17 +87,12 @@ export function markersInView(
   width: number,
 ): readonly Marker[] {
   const perPixel = (x1 - x0) / width;
-  const found: Marker[] = [];
-  let at = lowerBound(xs, x0);
-  while (at < items.length && (xs[at] ?? x1) < x1) {
-    const marker = items[at];
-    if (marker === undefined) break;
-    found.push(marker);
-    const next = items[at + 1];
-    const isOther = next !== undefined && next.kind !== marker.kind;
-    at = isOther ? at + 1 : Math.max(at + 1, lowerBound(xs, marker.x + perPixel, at));
-  }
-  return found;
+  const next = new Map<Marker['kind'], number>();
+  return items.slice(lowerBound(xs, x0), lowerBound(xs, x1)).filter(({ kind, x }) => {
+    if (x < (next.get(kind) ?? x0)) return false;
+    next.set(kind, x + perPixel);
+    return true;
+  });
 }
 
 /** Minimum CSS pixels between the strokes of two steps. */

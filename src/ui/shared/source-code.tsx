@@ -91,6 +91,9 @@ export function useCodeLines(code: SourceCode | undefined): CodeLines | undefine
 export const CodeLine = ({ code }: { readonly code: string }): ReactNode =>
   breakable(code, /(?<=[\w\])][([{,])(?=\S)|(?<=[)\]])(?=\.\w)/);
 
+/** A narrow column has no room for arguments below their bracket, 40 spaces in. */
+const lessIndented = (code: string): string => code.replace(/^ {9,}/, ' '.repeat(8));
+
 /** Lines before and after. */
 const AROUND = 2;
 
@@ -110,7 +113,7 @@ export function CodeExcerpt({ frame }: { readonly frame: FrameView }) {
         <li key={line} value={line} aria-current={line === frame.line ? 'location' : undefined}>
           <span className="dim">{line}</span>
           <code>
-            <CodeLine code={code} />
+            <CodeLine code={lessIndented(code)} />
           </code>
         </li>
       ))}
