@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { at, Program } from '../../testing/program.ts';
+import { adamAt, at, BACKWARD, forwardAt, Program } from '../../testing/program.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
-import { rateOf, unitOf } from './repetitions.ts';
+import { endOfRepetition, rateOf, unitOf } from './repetitions.ts';
 
 const MIB = 2 ** 20;
 const STEPS = 12;
@@ -43,4 +43,42 @@ it.each([
   const units = context.stepSequences.map((sequence) => unitOf(context, sequence));
   expect(units).toContain(unit);
   expect(unit === 'iteration in leak_output_list' && units.includes('step')).toBe(false);
+});
+
+it('ends as the next is made, where an optimizer skipped its first steps', () => {
+  const program = new Program();
+  const kept: number[] = [];
+  for (let step = 0; step < 20; step++) {
+    program.work(2, forwardAt(30));
+    kept.push(program.tensors.length);
+    program.alloc(MIB, [at(31)]);
+    program.work(2, BACKWARD);
+    if (step >= 10) program.work(1, adamAt(32));
+  }
+  const context = new AnalysisInput(program.context());
+  const endOf = endOfRepetition(context, kept);
+  const { start } = context.input.replay.allocations;
+  for (const [i, id] of kept.slice(0, 9).entries()) {
+    expect(endOf(id)).toBeGreaterThan(start[id]);
+    expect(endOf(id)).toBeLessThanOrEqual(start[kept[i + 1]]);
+  }
+});
+
+it('of what comes in each fifth step ends with the next of them', () => {
+  const program = new Program();
+  const kept: number[] = [];
+  for (let step = 0; step < 20; step++) {
+    program.work(2, forwardAt(30));
+    if (step % 5 === 0) {
+      kept.push(program.tensors.length);
+      program.alloc(MIB, [at(31)]);
+    }
+    program.work(2, BACKWARD);
+    program.work(1, adamAt(32));
+  }
+  const context = new AnalysisInput(program.context());
+  const { start } = context.input.replay.allocations;
+  expect(kept.slice(0, -1).map(endOfRepetition(context, kept))).toEqual(
+    kept.slice(1).map((id) => start[id]),
+  );
 });

@@ -50,10 +50,21 @@ export function rateOf(
   const within = steps === 1 ? rateWithin(context, recorded) : undefined;
   if (within !== undefined) return within;
   const left = recorded.filter((id) => isLeft(context, id, sequence));
-  const sums = amountsOf(left.length > 0 ? left : recorded);
-  const bytes = Math.round(sumBy(sums, (own) => own) / sums.length);
+  const own = left.length > 0 ? left : recorded;
+  const sums = amountsOf(own);
+  const bytes = Math.round(sumBy(sums, (sum) => sum) / sums.length);
   const varies = standardError(sums) > MOST_ERROR * bytes;
-  return { bytes, steps, unit: unitOf(context, sequence), isMean: varies, varies };
+  const unit = unitOf(context, sequence);
+  const bursts = burstsOf(bytesByStep(context, own, sequence), bytes);
+  return { bytes, steps, unit, isMean: varies, varies, ...bursts };
+}
+
+/** If most repetitions between the first and the last left nothing: how many there are, and how many left something. */
+function burstsOf(byStep: ReadonlyMap<number, number>, bytes: number) {
+  const left = [...byStep.keys()].filter((step) => step !== BEFORE);
+  const steps = highest(left) - lowest(left) + 1;
+  if (left.length < LEAST_TURNS || 2 * left.length > steps) return {};
+  return { steps, bursts: { bytes, count: left.length } };
 }
 
 /** Fewer turns show no loop. */

@@ -1,7 +1,7 @@
 /** How long a tensor lives, and what freed it: the rules of classes on hand-made programs. */
 import { describe, expect, it } from 'vitest';
 import { classesOf, idsOf, MiB, train } from '../../testing/class-programs.ts';
-import { at, forwardAt, inTorch, Program, type Tensor } from '../../testing/program.ts';
+import { at, forwardAt, inTorch, movedAt, Program, type Tensor } from '../../testing/program.ts';
 import { classify } from './classify.ts';
 import { classAt, evidenceAt } from './types.ts';
 
@@ -160,4 +160,44 @@ it('what a script moves to the device is input, also if no pass was recorded', (
   expect(evidenceAt(found, 0)).toBe(
     'it was allocated outside of modules, and no forward pass, backward pass or optimizer was recorded',
   );
+});
+
+it('what most of a pass left, freed without a backward pass, is its graph, whichever pass it was', () => {
+  const program = new Program();
+  const made: Tensor[] = [];
+  let before: Tensor[] = [];
+  train(program);
+  for (let pass = 0; pass < 3; pass++) {
+    const graph = Array.from({ length: 8 }, () => program.alloc(7 * MiB, forwardAt(40)));
+    program.work(1, [at(41)]);
+    program.free(...before);
+    made.push(...graph);
+    before = graph;
+  }
+  const classes = classify(program.context());
+  // The last pass breaks off.
+  const evidence = idsOf(program, made.slice(0, 16)).map((id) => evidenceAt(classes, id));
+  expect([...new Set(evidence)]).toEqual([
+    'it was allocated in the forward pass, and kept by its graph, which was freed without a backward pass',
+  ]);
+});
+
+it.each([
+  ['a line of yours', { name: 'average', filename: '/workspace/model.py', line: 73 }, 'parameters'],
+  ['a library', inTorch('nn/utils/weight_norm.py', 'compute_weight', 26), 'activations'],
+])('weights that %s makes again in each pass are %s', (_, maker, expected) => {
+  const program = new Program();
+  const sizes = Array.from({ length: 9 }, (_, i) => (2 + i) * MiB);
+  for (const size of sizes) program.alloc(size, movedAt(3));
+  let weights: Tensor[] = [];
+  train(program, {
+    sizes,
+    inStep: () => {
+      const next = sizes.map((size) => program.alloc(size, [maker, ...forwardAt(30).slice(1)]));
+      program.free(...weights);
+      weights = next;
+    },
+  });
+  const classes = classesOf(program.context());
+  expect(idsOf(program, weights).map((id) => classes[id])).toEqual(sizes.map(() => expected));
 });

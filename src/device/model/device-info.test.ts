@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
+import { inTorch, Program } from '../../testing/program.ts';
 import { callSiteInfo } from './call-sites.ts';
 import { deviceInfo, failedOoms, sessionInfo, traceCounts } from './device-info.ts';
 import { crosshairAt, durationUs, eventAtTime } from './events.ts';
@@ -99,4 +100,21 @@ test('of twelve OOMs of a capture in which cuDNN tries workspaces, eleven were r
   expect(ooms.filter(({ wasRetried }) => wasRetried)).toHaveLength(11);
   // 4 GiB that the script requests at its end, catching the error.
   expect(failedOoms({ ooms })).toMatchObject([{ requestedBytes: 4 * 2 ** 30 }]);
+});
+
+test('behind a convolution in the same line, its last failed try was no error', () => {
+  const line = { name: 'forward', filename: '/workspace/resnet.py', line: 24 };
+  const call = inTorch('nn/modules/module.py', '_call_impl', 1790);
+  const conv = [
+    inTorch('nn/modules/conv.py', '_conv_forward', 548),
+    inTorch('nn/modules/conv.py', 'forward', 553),
+    ...[call, line],
+  ];
+  const norm = [inTorch('nn/modules/batchnorm.py', 'forward', 194), call, line];
+  const program = new Program();
+  program.work(2, conv);
+  for (let i = 0; i < 3; i++) program.oom(2 ** 25, conv);
+  program.oom(2 ** 24, norm);
+  const { ooms } = deviceInfo(program.context(), 0);
+  expect(failedOoms({ ooms })).toMatchObject([{ requestedBytes: 2 ** 24 }]);
 });
