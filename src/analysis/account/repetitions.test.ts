@@ -4,7 +4,8 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { adamAt, at, BACKWARD, forwardAt, Program } from '../../testing/program.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
-import { endOfRepetition, rateOf, unitOf } from './repetitions.ts';
+import { endOfRepetition } from './end-of-use.ts';
+import { rateOf, unitOf } from './repetitions.ts';
 
 const MIB = 2 ** 20;
 const STEPS = 12;

@@ -3,7 +3,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import { holderAtEnd, holderOf } from '../account/account.ts';
+import { holderAtEnd, holderOf } from '../account/holders.ts';
 import {
   allocatesText,
   type LargestLine,
