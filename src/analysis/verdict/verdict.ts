@@ -59,7 +59,9 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
   const savedBytes = savedOf(known, diagnosis, needBytes);
   const holder = holderFor(known, diagnosis);
   const share = shareFor(known, diagnosis);
-  const besides = share === undefined ? '' : othersText(share);
+  // Where all lines of a function count, each of them has its part.
+  const whole = diagnosis.pattern === 'resident-data' ? 1 : undefined;
+  const besides = share === undefined ? '' : othersText(share, whole);
   const figures = { known, diagnosis, forecast, needBytes, holder, besides };
   const { cause, pattern, severity, bytes, lines, does, finding, tensors } = diagnosis;
   return {

@@ -197,7 +197,7 @@ function adviceCheck(verdict: Verdict): ShownCheck[] {
   if (verdict.cause !== 'none' && !isAdvice) return [];
   const reason = isAdvice
     ? 'the verdict above says which.'
-    : 'none of them takes so much more than the rest that it is worth a change.';
+    : 'no data, unused graph, scratch tensors or single part was found that the run could do without.';
   return [
     {
       about: 'data, passes, lines and parts that set the peak of a run that works',
