@@ -19,14 +19,13 @@ import {
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { rowsOf } from '../findings/user-lines.ts';
-import { type ForwardRun, forwardRuns, idsOf } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns, idsOf, MIN_ALLOCATIONS } from '../steps/forward-runs.ts';
 import {
   checkedText,
   evidentRuns,
   isUnderNoGrad,
   isUnusedGraph,
   isUsedGraph,
-  MIN_ALLOCATIONS,
 } from '../steps/pass-graphs.ts';
 import { adviceFor } from '../verdict/remedy-ideas.ts';
 

@@ -64,6 +64,8 @@ const SCRATCH: ReadonlySet<number> = new Set([Evidence.ForwardFreed, Evidence.Fr
  * on: a layer's locals go as it returns to the model. With fewer, the program may call layers one by one.
  */
 const DROP_FREES = 8;
+/** Shorter runs (a single layer, a loss module) are not evidence. */
+export const MIN_ALLOCATIONS = 8;
 /** A run's last tensors may be its outputs. */
 export const OUTPUTS = 3;
 
@@ -138,10 +140,10 @@ function measureKept(
   const end = context.input.trace.events.length - 1;
   runs.forEach((run, i) => {
     const oom = ooms.find((event) => event > run.close) ?? end + 1;
-    const next = Math.min(start[run.last + 1] ?? end + 1, oom);
+    const after = Math.min(start[run.last + 1] ?? end + 1, oom);
     const held = idsOf(run).filter((id) => freeRequested[id] > run.close);
     // What the run's functions held goes as they return; if that is most of it, it was the graph.
-    const outlive = held.filter((id) => freeRequested[id] > next);
+    const outlive = held.filter((id) => freeRequested[id] > after);
     for (const id of outlive.length >= held.length / 2 ? outlive : held) {
       if (!GRAPH_CLASSES.has(classOf[id]) || SCRATCH.has(evidenceOf[id])) continue;
       run.kept.push(id);
@@ -156,7 +158,10 @@ function measureKept(
     const isLastRun = i === runs.length - 1;
     const until = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
     run.oom = oom < until ? oom : undefined;
-    if (backward[i] < (isLastRun ? end + 1 : start[runs[i + 1].first]))
+    let next = i + 1;
+    // A loss module's few tensors are no pass of their own.
+    while (next < runs.length && runs[next].allocations < MIN_ALLOCATIONS) next++;
+    if (backward[i] < (next < runs.length ? start[runs[next].first] : end + 1))
       run.ownBackward = ends[lowerBound(ends, backward[i])];
     const dropped = run.kept.filter((id) => freeRequested[id] <= end);
     const isDropped = sumBy(dropped, (id) => sizeBytes[id]) > run.keptBytes / 2;

@@ -11,10 +11,8 @@ import { Evidence } from '../../device/classes/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { type ForwardRun, forwardRuns, OUTPUTS } from './forward-runs.ts';
+import { type ForwardRun, forwardRuns, MIN_ALLOCATIONS, OUTPUTS } from './forward-runs.ts';
 
-/** Shorter runs (a single layer, a loss module) are not evidence. */
-export const MIN_ALLOCATIONS = 8;
 /**
  * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
  */

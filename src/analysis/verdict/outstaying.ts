@@ -10,8 +10,9 @@ import { peakWithout } from '../account/moment.ts';
 import { wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel } from '../findings/user-lines.ts';
+import { callerOfModel, rowsOf } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
+import { evidentRuns } from '../steps/pass-graphs.ts';
 import { type Case, type Diagnosis, DOES, ofEntry, plain } from './case.ts';
 
 /** Less is not worth a change of the program. */
@@ -49,14 +50,21 @@ function allOf({ classification, input }: AnalysisInput, { allocations }: Accoun
   );
 }
 
-const MIN_RETAINED = 3;
-const RETAINED_SHARE = 0.4;
+/** A single pass may be a special case. */
+const MIN_RETAINED = 2;
+const RETAINED_SHARE = 0.2;
+/**
+ * Of what a pass keeps: its outputs are few. `autograd.grad(loss, some)` leaves what the other parameters would need, while
+ * `loss` is there.
+ */
+const PASS_SHARE = 0.2;
+const MIN_TENSORS = 16;
 /** Of what the passes of one call retain: the outer backward of second-order training frees a part of it. */
 const MOST_USED = 0.05;
 
 /**
- * Graphs that outlive their own backward, because it was called with create_graph=True or retain_graph=True, and that no
- * other backward uses: of a fine-tuning's steps. Second-order training needs those of its inner steps.
+ * Graphs that outlive their own backward, because it was called with create_graph=True or retain_graph=True or for a part of
+ * the parameters, and that no other backward uses: of a fine-tuning's steps. Second-order training needs those of its inner steps.
  */
 export function retainedGraphs(
   context: AnalysisInput,
@@ -66,38 +74,54 @@ export function retainedGraphs(
   const { evidenceOf } = context.classification;
   const isUsed = (id: AllocationIndex) => evidenceOf[id] === Evidence.FreedInBackward;
   const ends = new Map<AllocationIndex, EventIndex>();
-  let passes = 0;
+  const calls: StackIndex[] = [];
   for (const runs of groupBy(context.once(forwardRuns), ({ call }) => call).values()) {
     const own = runs.flatMap(({ ownBackward, kept }) => {
       const retained = kept.filter((id) => freeRequested[id] > (ownBackward ?? NEVER));
-      const isMost = 2 * retained.length > kept.length;
-      return ownBackward !== undefined && isMost ? { ownBackward, retained } : [];
+      const isMuch = retained.length >= Math.max(MIN_TENSORS, PASS_SHARE * kept.length);
+      return ownBackward !== undefined && isMuch ? { ownBackward, retained } : [];
     });
     const all = own.flatMap(({ retained }) => retained);
     if (all.filter(isUsed).length > MOST_USED * all.length) continue;
-    for (const { ownBackward, retained } of own) {
+    if (own.length < MIN_RETAINED) continue;
+    calls.push(runs[0].call);
+    for (const { ownBackward, retained } of own)
       for (const id of retained) ends.set(id, ownBackward);
-      const isThere = (id: AllocationIndex) => freeRequested[id] > moment.event;
-      if (ownBackward < moment.event && retained.some(isThere)) passes++;
-    }
   }
   const live = [...ends].flatMap(([id, end]) =>
     end < moment.event && freeRequested[id] > moment.event ? [id] : [],
   );
   const bytes = sumBy(live, (id) => sizeBytes[id]);
   const least = Math.max(MIN_BYTES, RETAINED_SHARE * allocatedBytes);
-  if (passes < MIN_RETAINED || bytes < least) return undefined;
-  const callOf = memoized((own: StackIndex) => callerOfModel(context, own));
-  const byCall = new Map<FrameIndex, number>();
+  if (bytes < least) return undefined;
+  const lineOf = linesOfCalls(context, new Set(calls));
+  const byLine = new Map<FrameIndex, number>();
   for (const id of live) {
-    const call = callOf(stack[id]);
-    if (call !== undefined) addUp(byCall, call, sizeBytes[id]);
+    const line = lineOf(context.classifier.moduleCall(stack[id]));
+    if (line !== undefined) addUp(byLine, line, sizeBytes[id]);
   }
-  const lines = largestFirst(byCall).map(([call]) => context.input.stacks.frame(call));
+  const lines = largestFirst(byLine).map(([line]) => context.input.stacks.frame(line));
   const rest = peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
   return {
     ...plain('activations', bytes, lines, DOES['called by']),
     ...{ pattern: 'retained-graph', severity: 'low', tensors: live },
     lowersPeakBytes: allocatedBytes - rest,
   };
+}
+
+/** The innermost line that no other calls go through: `loss()` may call the model for all of them. Else the one that does. */
+function linesOfCalls(context: AnalysisInput, calls: ReadonlySet<StackIndex>) {
+  const { stacks, snapshot } = context.input;
+  const { parent, frame } = snapshot.stacks;
+  const others = new Set(
+    context
+      .once(evidentRuns)
+      .flatMap(({ call }) => (calls.has(call) ? [] : [...stacks.frames(parent[call])])),
+  );
+  return memoized((call: StackIndex) => {
+    const isOwn = (row: StackIndex) =>
+      stacks.frame(frame[row]).kind === 'user' && !others.has(frame[row]);
+    const row = rowsOf(context.input, parent[call]).find(isOwn);
+    return row === undefined ? callerOfModel(context, call) : frame[row];
+  });
 }

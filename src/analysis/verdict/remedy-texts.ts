@@ -146,7 +146,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'retained-graph': all({
     detach:
-      'Keep numbers, not tensors with their graph (total += loss.item()), detach() what one pass hands to the next, and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
+      'Keep numbers, not tensors with their graph (total += loss.item()), detach() what one pass hands to the next, del what holds a graph (loss, out) before the next pass, and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True.',
   }),
   'kept-numbers': all({
     detach:
