@@ -1,7 +1,8 @@
 /** The memory account of a device: every live block and every free range, each in exactly one entry. */
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import { addUp, countOne, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
@@ -69,7 +70,7 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
   const live = liveAt(table, event);
   const drafts = draftsAt(context, live, event);
   const entries = [
-    ...drafts.map((draft) => entryOf(context, draft, event)),
+    ...drafts.map((draft) => entryOf(context, draft, event, gradientsOf(context, draft, drafts))),
     ...freeEntries(context, event),
   ].sort((a, b) => b.bytes - a.bytes);
   let [allocatedBytes, roundingBytes] = [0, 0];
@@ -202,10 +203,32 @@ function largestLines(context: AnalysisInput, ids: readonly AllocationIndex[]): 
   return largest.map(([line]) => context.input.stacks.frame(line));
 }
 
+/** What backward made for these tensors, which are parameters then: `model.weight.grad` stays as long as the model. */
+function gradientsOf(context: AnalysisInput, draft: Draft, drafts: readonly Draft[]): Draft[] {
+  if (!isKept(draft.kind) || draft.all === undefined) return [];
+  const { requestedBytes } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  const countsOf = (ids: Ids) => {
+    const counts = new Map<number, number>();
+    for (const id of ids) countOne(counts, requestedBytes[id]);
+    return counts;
+  };
+  const counts = countsOf(draft.ids);
+  return drafts.filter(
+    ({ kind, ids, all, lines }) =>
+      isKept(kind) &&
+      all !== undefined &&
+      lines.length === 0 &&
+      ids.every((id) => classOf[id] === MemoryClass.Gradients) &&
+      [...countsOf(ids)].every(([bytes, count]) => count <= (counts.get(bytes) ?? 0)),
+  );
+}
+
 function entryOf(
   context: AnalysisInput,
   { ids, all, ...draft }: Draft,
   event: EventIndex,
+  gradients: readonly Draft[],
 ): AccountEntry {
   const { sizeBytes } = context.input.replay.allocations;
   const bytes = ids.reduce((sum, id) => sum + sizeBytes[id], 0);
@@ -224,7 +247,10 @@ function entryOf(
         : othersText(lineShare(context, ids, draft.lines[0])),
     holder: holder?.text,
     without:
-      all !== undefined && isNotable ? withoutIt(context, draft, { ids, all, event }) : undefined,
+      all !== undefined && isNotable
+        ? withoutIt(context, draft, { ids, all, event, gradients })
+        : undefined,
+    gradientBytes: sumBy(gradients, (own) => sumBy(own.ids, (id) => sizeBytes[id])),
     classes: otherClasses(context, draft.kind, ids),
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
@@ -243,6 +269,14 @@ function callersAmong(
   return others.filter((line) => stacks.some(onStack(context, line)));
 }
 
+interface Without {
+  /** Live at the moment. */
+  readonly ids: Ids;
+  readonly all: Ids;
+  readonly event: EventIndex;
+  readonly gradients: readonly Draft[];
+}
+
 /**
  * What is kept by mistake would have been freed when its repetition was over; a tensor that grows need not exist. Those
  * that it replaced before a ring's oldest event have no stack, so they can't be left out: then undefined.
@@ -250,7 +284,7 @@ function callersAmong(
 function withoutIt(
   context: AnalysisInput,
   { kind }: Pick<Draft, 'kind'>,
-  { ids, all, event }: { ids: Ids; all: Ids; event: EventIndex },
+  { ids, all, event, gradients }: Without,
 ): AccountEntry['without'] {
   const { input, classification } = context;
   if (!isKept(kind) && input.replay.recording === 'truncated') return undefined;
@@ -258,9 +292,18 @@ function withoutIt(
   const inOrder = all.toSorted((a, b) => a - b);
   const endOf = isOptimizer ? startOfNextOptimizer : endOfRepetition;
   const freedAt = isKept(kind) ? endOf(context, inOrder) : () => -1;
-  const gone = ids.filter((id) => freedAt(id) <= event);
+  // A gradient goes with its parameter: when the parameters that were made before it go.
+  const { start } = input.replay.allocations;
+  const ends = new Map<AllocationIndex, EventIndex>();
+  for (const id of gradients.flatMap((own) => own.all ?? [])) {
+    const before = upperBound(inOrder, id) - 1;
+    if (before >= 0 && start[id] >= 0) ends.set(id, freedAt(inOrder[before]));
+  }
+  const endOfAny = (id: AllocationIndex) => ends.get(id) ?? freedAt(id);
+  const live = [...ids, ...gradients.flatMap((own) => own.ids.filter((id) => ends.has(id)))];
+  const gone = live.filter((id) => endOfAny(id) <= event);
   return {
-    peakBytes: peakWithout(input, all, freedAt),
+    peakBytes: peakWithout(input, [...all, ...ends.keys()], endOfAny),
     goneBytes: sumBy(gone, (id) => input.replay.allocations.sizeBytes[id]),
   };
 }
@@ -299,6 +342,7 @@ function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] 
     count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
     lines,
     callers: [],
+    gradientBytes: 0,
     besides: '',
     holder: undefined,
     rate: undefined,

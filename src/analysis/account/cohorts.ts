@@ -11,7 +11,7 @@
 
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import { addTo, groupBy } from '../../base/collections.ts';
+import { addTo, groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
@@ -315,6 +315,9 @@ function leakDraft(
   };
 }
 
+/** A rate of less is of no use to anybody, unless it is known to go on. */
+const MIN_RATE_BYTES = 2 ** 20;
+
 function placeDraft(
   context: AnalysisInput,
   places: Places,
@@ -327,6 +330,8 @@ function placeDraft(
   const own = ids.filter((id) => places.stackOf(id) === stack);
   const isFromCall = isGraph || places.isSpread(ids) || isOutput(context, { kept: own });
   const top = context.input.stacks.topUserFrameView(stack);
+  const { sizeBytes } = context.input.replay.allocations;
+  const bytes = sumBy(ids, (id) => sizeBytes[id]);
   return {
     kind: isGraph ? 'kept-graph' : 'kept',
     ids,
@@ -334,7 +339,7 @@ function placeDraft(
     lines: isFromCall
       ? places.linesOf(ids, isGraph ? context.stepSequences : [])
       : linesFrom(top && [top], userLines(context, stack)),
-    rate: rateOf(context, all, stack),
+    rate: bytes < MIN_RATE_BYTES ? undefined : rateOf(context, all, stack),
     isGrowing: isAdding && !isOfOneRepetition(context, ids, stack),
   };
 }

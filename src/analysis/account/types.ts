@@ -105,6 +105,8 @@ export interface AccountEntry {
   };
   /** User lines: the one to look at first, then its callers. Empty if no line is known. */
   readonly lines: readonly FrameView[];
+  /** Of other entries: gradients of these tensors, which go with them. */
+  readonly gradientBytes: number;
   /** Of these lines, those that called the first. */
   readonly callers: readonly FrameView[];
   /** Of cohorts: ' and 2 other lines', if the first line allocated less than nearly all of it. */

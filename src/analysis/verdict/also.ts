@@ -149,6 +149,8 @@ function growingTooText({ account, atEnd }: Case, { entry, isOfEnd }: Diagnosis)
     .filter((one) => one !== entry && isKept(one.kind) && one.isGrowing)
     .filter(({ bytes }) => bytes >= GROWING_SHARE * entry.bytes)
     .map(({ bytes, lines: [line], besides }) => {
+      if (line === undefined && bytes === entry.gradientBytes)
+        return `${formatBytes(bytes)} of gradients that the backward pass made for them grows too, and goes with them.`;
       const where = line === undefined ? 'the backward pass' : `${frameLabel(line)}${besides}`;
       return `${formatBytes(bytes)} that ${where} allocate${besides === '' ? 's' : ''} grows too.`;
     });

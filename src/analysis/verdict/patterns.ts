@@ -55,7 +55,7 @@ export function patternOfKept(
   // Gradients of weights stay with an old model or in a list; a hook keeps those of activations.
   const isOfWeights = context.classification.classOf[allocations[0]] === MemoryClass.Gradients;
   if (context.classifier.isBackward(stack[allocations[0]]))
-    return isOfWeights ? undefined : 'kept-gradients';
+    return isOfWeights ? 'kept-weight-gradients' : 'kept-gradients';
   const left = context.once(leftByErrors);
   if (allocations.filter((id) => left.has(id)).length > allocations.length / 2)
     return 'kept-exceptions';

@@ -168,6 +168,10 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
       'Look for what sees gradients: register_full_backward_hook, tensor.register_hook, retain_grad(), lists of p.grad. Keep numbers (grad.norm().item()), and remove the hook when it has seen enough.',
     'to-cpu': TO_CPU,
   }),
+  'kept-weight-gradients': all({
+    'clear-gradients':
+      'Gradients of weights stay as long as their model: keep fewer models, or call model.zero_grad(set_to_none=True) on each that is kept. Of a list of p.grad, keep numbers (grad.norm().item()) or copies on the CPU.',
+  }),
   'optimizer-history': all({
     'reuse-optimizer':
       'Keep a shorter history: torch.optim.LBFGS(history_size=10) instead of 100, the default. Each iteration of it takes two copies of the gradients.',

@@ -19,7 +19,7 @@ it('keeps of a call site what tells it from the others', () => {
     'model.py:84 · relu',
     'block.py:7 · called from a.py:1',
     'block.py:7 · called from b.py:2',
-    'net.py:9 · mul · called from :1',
+    'net.py:9 · mul · called from a.py:1',
     'net.py:9 · called from a.py:2',
     'net.py:9 · add',
     '12 other call sites',

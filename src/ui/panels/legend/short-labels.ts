@@ -18,7 +18,8 @@ function formsOf(label: string): readonly string[] {
   if (place === undefined) return [label];
   // Where PyTorch's function is, 'in conv.py:548', says no more than its name.
   const leaf = rest.replace(/ in \S+:\d+$/, '');
-  // Beside both there is room for no more of the caller than its line.
-  const line = caller.replace(/^( · called from ).*(:\d+)$/s, '$1$2');
+  // Beside both there is room for no more of a caller in the same file than its line.
+  const file = place.slice(0, place.lastIndexOf(':'));
+  const line = caller.replace(`called from ${file}:`, 'called from :');
   return [place, `${place}${leaf}`, `${place}${caller}`, `${place}${leaf}${line}`, label];
 }
