@@ -1,7 +1,8 @@
 /** Call sites as table rows: contents and sort orders. */
 
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
-import { addTo } from '../../base/collections.ts';
+import { addTo, groupBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { earlierUses, labelText } from '../model/allocation-labels.ts';
 import { type CallSiteTable, callSiteTable, siteOfAllocation } from '../model/call-sites.ts';
@@ -9,6 +10,7 @@ import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
 import { callSiteLine } from '../model/stacks.ts';
+import type { FrameView } from '../model/types.ts';
 import { compareText, orderByKeys, upTo } from './order-by-keys.ts';
 
 export type CallSiteKey = keyof typeof SORTED_BY;
@@ -33,6 +35,7 @@ export function callSiteList(
 ) {
   const table = callSiteTable(context, mask);
   const order = orderCallSites(context, table, key, isDescending);
+  const callers = tellingCallers(context, table);
   return {
     length: order.length,
     lineOf(allocation: AllocationIndex) {
@@ -40,7 +43,10 @@ export function callSiteList(
       return isKnown ? order.indexOf(table.rowOf(siteOfAllocation(context, allocation))) : -1;
     },
     rows: (from: number, to: number) =>
-      Array.from(order.subarray(from, to), (row) => callSiteRow(context, table, row)),
+      Array.from(order.subarray(from, to), (row) => ({
+        ...callSiteRow(context, table, row),
+        caller: callers.get(row),
+      })),
   };
 }
 
@@ -69,7 +75,38 @@ const SORTED_BY = {
       replay.allocations.start[table.last[row]],
 } as const satisfies Readonly<Record<string, SortedBy>>;
 
-export type CallSiteRow = ReturnType<typeof callSiteRow>;
+/**
+ * By row: the nearest of the user's callers in which call sites of one line differ, or else the nearest.
+ *
+ *     net.py:24 ← block.py:9 ← train.py:36        train.py:36
+ *     net.py:24 ← block.py:9 ← train.py:37        train.py:37
+ */
+function tellingCallers({ stacks }: DeviceModel, { stack, length }: CallSiteTable) {
+  const chains = Array.from({ length }, (_, row) => stacks.callersOf(stack[row]));
+  const found = new Map<number, FrameView>();
+  const resolve = (same: readonly number[], from: number): void => {
+    const longest = highest(same.map((row) => chains[row].length));
+    let depth = from;
+    while (depth < longest && same.every((row) => chains[row][depth] === chains[same[0]][depth]))
+      depth++;
+    const isTold = depth < longest;
+    for (const row of same) {
+      const frame = chains[row][isTold ? depth : from];
+      if (frame !== undefined && (isTold || !found.has(row))) found.set(row, stacks.frame(frame));
+    }
+    if (!isTold) return;
+    for (const group of groupBy(same, (row) => chains[row][depth]).values())
+      if (group.length > 1) resolve(group, depth + 1);
+  };
+  const byLine = groupBy([...chains.keys()], (row) => stacks.topUserFrame(stack[row]));
+  for (const same of byLine.values()) resolve(same, 0);
+  return found;
+}
+
+/** As a list has it: with its caller. */
+export interface CallSiteRow extends ReturnType<typeof callSiteRow> {
+  readonly caller?: FrameView | undefined;
+}
 
 export function callSiteRow(context: DeviceModel, table: CallSiteTable, row: number) {
   const { snapshot, trace, replay, stacks } = context;
@@ -100,8 +137,6 @@ export function callSiteRow(context: DeviceModel, table: CallSiteTable, row: num
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
     line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
-    /** Call sites of one line differ in their callers. */
-    caller: stacks.callerFrameView(table.stack[row]),
     /** What holds its largest allocation at the end, or else its last one; undefined if unknown. */
     holder: (holderOf(context, largest) ?? holderOf(context, table.last[row]))?.owner.name,
   };

@@ -78,15 +78,11 @@ export class StackReader {
     return isBackward ? { ...view, isBackward } : view;
   }
 
-  /** The user's line that called the top frame's function; undefined if there is none. */
-  callerFrameView(stack: StackIndex): FrameView | undefined {
-    const top = this.topUserFrame(stack);
-    let isAbove = false;
-    for (const frame of this.frames(stack)) {
-      if (isAbove && FRAME_RANK[this.#kinds.of(frame).kind] === 0) return this.frame(frame);
-      if (frame === top) isAbove = true;
-    }
-    return undefined;
+  /** The user's lines that led to the top frame, the nearest first. */
+  callersOf(stack: StackIndex): FrameIndex[] {
+    const frames = [...this.frames(stack)];
+    const above = frames.slice(frames.indexOf(this.topUserFrame(stack) ?? -1) + 1);
+    return above.filter((frame) => FRAME_RANK[this.#kinds.of(frame).kind] === 0);
   }
 
   /** Python, as opposed to C++ or a compiled library. */

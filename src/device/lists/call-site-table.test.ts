@@ -1,0 +1,19 @@
+/** Call sites as table rows. */
+import { expect, it } from 'vitest';
+import { at, Program } from '../../testing/program.ts';
+import { callSiteList } from './call-site-table.ts';
+
+it('tells call sites of one line apart by the nearest caller in which they differ', () => {
+  const program = new Program();
+  const [line, block] = [at(24, 'forward'), at(9, 'block')];
+  const chains = [
+    [line, block, at(36)],
+    [line, block, at(37)],
+    [line, at(10, 'other'), at(36)],
+    [at(50), at(51)],
+    [at(60)],
+  ];
+  for (const chain of chains) program.alloc(2 ** 20, chain);
+  const { length, rows } = callSiteList(program.context(), undefined, 'first', false);
+  expect(rows(0, length).map(({ caller }) => caller?.line)).toEqual([36, 37, 10, 51, undefined]);
+});
