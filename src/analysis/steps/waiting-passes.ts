@@ -9,11 +9,13 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
+import type { ForwardRun } from './forward-runs.ts';
 import { evidentRuns } from './pass-graphs.ts';
 
 /** Two may be the two sides of a comparison, which need each other. */
@@ -57,18 +59,22 @@ export function waitingPasses(
     ...groupBy(ofCalls, ([{ call }]) => functionOf(context, call)).values(),
   ].sort((a, b) => bytesOf(b.flat()) - bytesOf(a.flat()));
   const runs = calls.flat();
-  const bytes = bytesOf(runs);
-  if (bytes === 0 || bytes < MIN_SHARE * allocatedBytes) return undefined;
+  const own = bytesOf(runs);
+  if (own === 0 || own < MIN_SHARE * allocatedBytes) return undefined;
   const [largest] = calls;
   const between = largest.slice(1).map(({ first }, i) => [largest[i].last + 1, first] as const);
+  const hadBackward = between.some(([from, to]) => hasBackwardIn(context, from, to));
+  // With create_graph=True the gradients have a graph too, which stays as long.
+  const ofGradients = hadBackward ? graphOfGradients(context, runs[0]).filter(isLive) : [];
+  const bytes = own + liveBytes(ofGradients);
   const frames = calls.flatMap(([{ call }]) => callerOfModel(context, call) ?? []);
   return {
     count: runs.length,
     bytes,
-    tensors: runs.flatMap(({ kept }) => kept.filter(isLive)),
-    savedBytes: bytes - highest(runs.map((run) => run.bytes)),
+    tensors: [...runs.flatMap(({ kept }) => kept.filter(isLive)), ...ofGradients],
+    savedBytes: (bytes * (own - highest(runs.map((run) => run.bytes)))) / own,
     lines: [...new Set(frames)].map((frame) => context.input.stacks.frame(frame)),
-    hadBackward: between.some(([from, to]) => hasBackward(context, from, to)),
+    hadBackward,
   };
 }
 
@@ -78,5 +84,14 @@ function functionOf(context: AnalysisInput, call: StackIndex): string {
   return view === undefined ? `${call}` : `${view.filename} ${view.name}`;
 }
 
-const hasBackward = ({ classifier, input }: AnalysisInput, from: number, to: number): boolean =>
+/** What backward passes made since the first of these passes, and autograd may go through again. */
+function graphOfGradients({ classification, classifier, input }: AnalysisInput, run: ForwardRun) {
+  const { stack, length } = input.replay.allocations;
+  return Array.from({ length: length - run.first }, (_, i) => run.first + i).filter(
+    (id) =>
+      classification.classOf[id] === MemoryClass.Activations && classifier.isBackward(stack[id]),
+  );
+}
+
+const hasBackwardIn = ({ classifier, input }: AnalysisInput, from: number, to: number): boolean =>
   input.replay.allocations.stack.subarray(from, to).some((own) => classifier.isBackward(own));

@@ -76,10 +76,14 @@ export function retainedGraphs(
   const ends = new Map<AllocationIndex, EventIndex>();
   const calls: StackIndex[] = [];
   for (const runs of groupBy(context.once(forwardRuns), ({ call }) => call).values()) {
-    const own = runs.flatMap(({ ownBackward, kept }) => {
-      const retained = kept.filter((id) => freeRequested[id] > (ownBackward ?? NEVER));
-      const isMuch = retained.length >= Math.max(MIN_TENSORS, PASS_SHARE * kept.length);
-      return ownBackward !== undefined && isMuch ? { ownBackward, retained } : [];
+    const own = runs.flatMap(({ ownBackward, kept, last }) => {
+      const isLeft = (id: AllocationIndex) => freeRequested[id] > (ownBackward ?? NEVER);
+      const left = kept.filter(isLeft);
+      const isMuch = left.length >= Math.max(MIN_TENSORS, PASS_SHARE * kept.length);
+      if (ownBackward === undefined || !isMuch) return [];
+      // With create_graph=True the gradients have a graph too, which stays as long.
+      const ofGradients = madeInBackward(context, last + 1, ownBackward).filter(isLeft);
+      return { ownBackward, retained: [...left, ...ofGradients] };
     });
     const all = own.flatMap(({ retained }) => retained);
     if (all.filter(isUsed).length > MOST_USED * all.length) continue;
@@ -124,4 +128,16 @@ function linesOfCalls(context: AnalysisInput, calls: ReadonlySet<StackIndex>) {
     const row = rowsOf(context.input, parent[call]).find(isOwn);
     return row === undefined ? callerOfModel(context, call) : frame[row];
   });
+}
+
+/** What a backward pass made that autograd may go through again. */
+function madeInBackward(context: AnalysisInput, first: AllocationIndex, end: EventIndex) {
+  const { start, stack, length } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  const made: AllocationIndex[] = [];
+  for (let id = first; id < length && start[id] <= end; id++) {
+    const isActivation = classOf[id] === MemoryClass.Activations;
+    if (isActivation && context.classifier.isBackward(stack[id])) made.push(id);
+  }
+  return made;
 }

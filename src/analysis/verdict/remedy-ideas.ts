@@ -6,6 +6,7 @@ import {
   ADAPTERS,
   CHECKPOINTING,
   DETACH,
+  DROP_GRAPHS,
   EXPANDABLE,
   type Idea,
   ideas,
@@ -80,7 +81,8 @@ export function ideasFor(
   const limit = isCapped ? RAISE_LIMIT : [];
   // Nothing is wrong with what needs more than the process may have, while the device has it: raise the limit first.
   const [first, last] = hadRoom ? [limit, []] : [[], limit];
-  const own = pattern && OF_PATTERN[pattern];
+  const isOfPasses = pattern === 'retained-graph' && cause === 'activations';
+  const own = isOfPasses ? DROP_GRAPHS : pattern && OF_PATTERN[pattern];
   if (own !== undefined)
     return [...own, ...(hasFailed && pattern === 'waiting-graphs' ? sizeIdeas() : []), ...limit];
   switch (cause) {

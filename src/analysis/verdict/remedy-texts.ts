@@ -129,6 +129,12 @@ export const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
 };
 
 /** For known patterns, these come in place of those of the cause. */
+/** Graphs of passes that are over, which nothing collects. */
+export const DROP_GRAPHS = all({
+  detach:
+    'Drop what holds a graph (del loss, out) before the next pass, detach() what one pass hands to the next, and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True.',
+});
+
 export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   'evaluation-gathers': all({
     'to-cpu':
@@ -146,7 +152,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'retained-graph': all({
     detach:
-      'Keep numbers, not tensors with their graph (total += loss.item()), detach() what one pass hands to the next, del what holds a graph (loss, out) before the next pass, and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True.',
+      'Keep numbers, not tensors with their graph (total += loss.item()), and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
   }),
   'kept-numbers': all({
     detach:
