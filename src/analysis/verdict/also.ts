@@ -29,7 +29,7 @@ import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { type Figures, ifGone, WHEN } from './sentences.ts';
-import type { Forecast } from './types.ts';
+import { type Forecast, isOnlyAdvice } from './types.ts';
 import { remainderText } from './unfinished.ts';
 
 /** What the reader should know besides the sentence. */
@@ -39,8 +39,9 @@ export function alsoOf(figures: Figures): string[] {
   return [
     ...elsewhereText(figures),
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
-    ...(diagnosis.cause === 'none'
-      ? [...partsText(known), ...triedText(known), ...firstStepText(known), ...privateText(known)]
+    ...(diagnosis.cause === 'none' ? [...partsText(known), ...privateText(known)] : []),
+    ...(diagnosis.cause === 'none' || isOnlyAdvice(diagnosis)
+      ? [...triedText(known), ...firstStepText(known)]
       : []),
     ...(failure !== undefined && diagnosis.pattern === 'larger-batch' ? waitingText(known) : []),
     ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
@@ -99,13 +100,13 @@ function partsText({ account: { entries, allocatedBytes, moment } }: Case): stri
   ];
 }
 
-/** '4.61 GiB of it is a workspace that cuDNN tried and gave back: …' */
+/** '4.61 GiB of the peak is a workspace that cuDNN tried and gave back: …' */
 function triedText({ context, account }: Case): string[] {
   const id = triedWorkspace(context, account);
   const bytes = id === undefined ? 0 : context.input.replay.allocations.sizeBytes[id];
   if (bytes < PART_SHARE * account.allocatedBytes) return [];
   return [
-    `${formatBytes(bytes)} of it is a workspace that cuDNN tried and gave back: with torch.backends.cudnn.benchmark = True it tries several algorithms for each new shape.`,
+    `${formatBytes(bytes)} of the peak is a workspace that cuDNN tried and gave back: with torch.backends.cudnn.benchmark = True it tries several algorithms for each new shape.`,
   ];
 }
 
