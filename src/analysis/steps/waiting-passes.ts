@@ -48,6 +48,7 @@ export function waitingPasses(
     sumBy(ids.filter(isLive), (id) => sizeBytes[id]);
   const live = context
     .once(evidentRuns)
+    .filter(({ isCutOff }) => !isCutOff)
     .map((run) => ({ ...run, bytes: liveBytes(run.kept) }))
     .filter(({ bytes, keptBytes }) => bytes > 0 && bytes >= LIVE_SHARE * keptBytes);
   const bytesOf = (runs: typeof live) => sumBy(runs, ({ bytes }) => bytes);

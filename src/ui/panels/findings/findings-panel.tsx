@@ -19,7 +19,7 @@ import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { partsOf, useShowPart, useShowVerdict } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
-import { useFindingSelection, useLeadHighlight } from './show-finding.ts';
+import { canHighlight, useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
 const STOPPED = {
   tone: 'unknown',
@@ -86,7 +86,7 @@ export function FindingsPanel() {
         />
       )}
       {line !== undefined && <CodeExcerpt frame={line} />}
-      {lead !== undefined && <HighlightButton />}
+      {lead !== undefined && canHighlight(lead) && <HighlightButton />}
       {phase === 'failed' && <Failed />}
       {isMissing && (
         <p className="dim">

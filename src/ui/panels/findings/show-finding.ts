@@ -138,6 +138,10 @@ export function useLeadHighlight(): readonly [isOn: boolean, toggle: () => void]
   return [isOn, () => leadHighlight.setState({ isOn: !isOn })];
 }
 
+/** Whether the plots have something to highlight: of a request that failed there is one event. */
+export const canHighlight = (finding: Shown): boolean =>
+  hasBlocks(finding) || finding.events.last > finding.events.first;
+
 /** Highlights the selected finding in the plots; while none is selected, lightly highlights the verdict's. */
 export function useFindingHighlights(
   findings: readonly RankedFinding[],
