@@ -15,6 +15,7 @@ import {
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type Account, allocationsOf } from './types.ts';
 
+const ALLOC = TraceAction.Alloc;
 /** at::native::run_single_conv, at::native::raw_cudnn_convolution_forward_out */
 const CUDNN = /cudnn|run_single_conv/i;
 
@@ -53,11 +54,10 @@ export function triedWorkspace(
     (a, b) => sizeBytes[b] - sizeBytes[a],
   );
   if (largest === undefined || freeRequested[largest] === NEVER) return undefined;
-  const flush = action.findIndex((own, t) => t > freeRequested[largest] && isReleasing(own));
-  const next = action.findIndex(
-    (own, t) => t > freeRequested[largest] && own === TraceAction.Alloc,
-  );
-  if (flush < 0 || next < flush) return undefined;
+  let flush = freeRequested[largest] + 1;
+  while (flush < action.length && !isReleasing(action[flush]) && action[flush] !== ALLOC) flush++;
+  const next = action.indexOf(ALLOC, flush);
+  if (next <= flush) return undefined;
   const isTried = isOfSearch(context, flush) ?? isWithinCall(context, start[largest], next);
   return isTried ? largest : undefined;
 }

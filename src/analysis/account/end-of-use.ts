@@ -12,8 +12,9 @@ const USUAL_SHARE = 0.75;
 
 /**
  * When each tensor would be freed if nothing kept it: at the end of the repetition that made it, or earlier, as its line
- * makes one more than it usually does in a repetition or, if all are of one, in a turn of a loop in it. An optimizer that skips its first 13 steps leaves 13 passes before
- * its first, each with a tensor of its own. -1 for what is from before the recording, or if nothing repeats.
+ * makes one more than it usually does in a repetition or, if all are of one, in a turn of a loop in it. An optimizer that
+ * skips its first 13 steps leaves 13 passes before its first, each with a tensor of its own. -1 for what is from before the
+ * recording, or if nothing repeats.
  *
  * @param kept in order of allocation
  */

@@ -43,19 +43,17 @@ export function rateOf(
   const sequence = loopAround(context, stack);
   if (sequence === undefined) return undefined;
   const recorded = ids.filter((id) => context.input.replay.allocations.start[id] >= 0);
-  const amountsOf = (own: readonly AllocationIndex[]) =>
-    typical([...bytesByStep(context, own, sequence).values()]);
-  const { length: steps } = amountsOf(recorded);
+  const { length: steps } = typical([...bytesByStep(context, recorded, sequence).values()]);
   if (steps === 0) return undefined;
   const within = steps === 1 ? rateWithin(context, recorded) : undefined;
   if (within !== undefined) return within;
   const left = recorded.filter((id) => isLeft(context, id, sequence));
-  const own = left.length > 0 ? left : recorded;
-  const sums = amountsOf(own);
+  const byStep = bytesByStep(context, left.length > 0 ? left : recorded, sequence);
+  const sums = typical([...byStep.values()]);
   const bytes = Math.round(sumBy(sums, (sum) => sum) / sums.length);
   const varies = standardError(sums) > MOST_ERROR * bytes;
   const unit = unitOf(context, sequence);
-  const bursts = burstsOf(bytesByStep(context, own, sequence), bytes);
+  const bursts = burstsOf(byStep, bytes);
   return { bytes, steps, unit, isMean: varies, varies, ...bursts };
 }
 

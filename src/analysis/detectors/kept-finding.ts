@@ -312,10 +312,10 @@ export function liveAtBounds(
   return bytes;
 }
 
-/** 'by about the same each time'. */
 /** How many times the smallest piece the largest is: then they are not about the same. */
 const VERY_UNEVEN = 4;
 
+/** 'by about the same each time'. */
 function lawText(law: GrowthLaw): string {
   const { kind, keptBytes, steps, sizes, pieces } = law;
   const [least, most] = pieces.map(formatBytes);

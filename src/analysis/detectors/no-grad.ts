@@ -18,7 +18,7 @@ import {
   sumBySite,
 } from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
-import { rowsOf } from '../findings/user-lines.ts';
+import { innermostOwn } from '../findings/user-lines.ts';
 import { type ForwardRun, forwardRuns, idsOf, MIN_ALLOCATIONS } from '../steps/forward-runs.ts';
 import {
   checkedText,
@@ -96,13 +96,10 @@ const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
  * rather than the line in it that calls the model. Otherwise that line, even if its model is called by `forward`.
  */
 function callerOf(context: AnalysisInput, call: StackIndex): StackIndex {
-  const { snapshot, stacks } = context.input;
-  const { parent, frame } = snapshot.stacks;
+  const { parent } = context.input.snapshot.stacks;
   const used = context.once(framesOfUsed);
-  const isOwn = (row: StackIndex) =>
-    stacks.frame(frame[row]).kind === 'user' &&
-    (used.get(frame[row]) ?? []).every((other) => other === call);
-  return rowsOf(context.input, parent[call]).find(isOwn) ?? parent[call];
+  const isOwn = (frame: FrameIndex) => (used.get(frame) ?? []).every((other) => other === call);
+  return innermostOwn(context, parent[call], isOwn) ?? parent[call];
 }
 
 /** By frame: the calls through it whose graphs a backward used. */

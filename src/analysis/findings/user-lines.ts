@@ -34,6 +34,16 @@ export function rowsOf({ snapshot }: DeviceTables, stack: StackIndex = EMPTY_STA
   return rows;
 }
 
+/** The innermost row of the user's whose frame passes the test, such as one that no other stacks have. */
+export function innermostOwn(
+  context: AnalysisInput,
+  stack: StackIndex,
+  isOwn: (frame: FrameIndex) => boolean,
+): StackIndex | undefined {
+  const { frame } = context.input.snapshot.stacks;
+  return userRows(context, stack).find((row) => isOwn(frame[row]));
+}
+
 /**
  * The user lines that lead to an allocation: from the innermost out to the user's loop, or to `lead` if further out.
  *

@@ -7,16 +7,13 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { countOne, sumBy } from '../../base/collections.ts';
 import { formatCount, plural } from '../../base/format.ts';
-import { Evidence } from '../../device/classes/types.ts';
+import { GRAPH_SHARE } from '../../device/classes/passes.ts';
+import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type ForwardRun, forwardRuns, MIN_ALLOCATIONS, OUTPUTS } from './forward-runs.ts';
 
-/**
- * Share of a run's tensors that are live at its end. Inference keeps outputs and caches; a graph keeps most tensors.
- */
-const GRAPH_SHARE = 0.4;
 /** Fewer are enough if they have half of the bytes: a pass may make many small temporaries. */
 const FEW_SHARE = 0.25;
 export const evidentRuns = (context: AnalysisInput): ForwardRun[] =>
@@ -167,3 +164,19 @@ const USED: ReadonlySet<Evidence> = new Set([Evidence.FreedInBackward, Evidence.
 
 const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
   unusedBytes > (keptBytes - lateBytes) / 2;
+
+/** What backward passes made up to an event, from an allocation on, that autograd may go through again. */
+export function madeInBackward(
+  context: AnalysisInput,
+  first: AllocationIndex,
+  end: EventIndex,
+): AllocationIndex[] {
+  const { start, stack, length } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  const made: AllocationIndex[] = [];
+  for (let id = first; id < length && start[id] <= end; id++) {
+    const isActivation = classOf[id] === MemoryClass.Activations;
+    if (isActivation && context.classifier.isBackward(stack[id])) made.push(id);
+  }
+  return made;
+}

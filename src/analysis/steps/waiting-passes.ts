@@ -9,14 +9,12 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
-import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
-import type { ForwardRun } from './forward-runs.ts';
-import { evidentRuns } from './pass-graphs.ts';
+import { evidentRuns, madeInBackward } from './pass-graphs.ts';
 
 /** Two may be the two sides of a comparison, which need each other. */
 const MIN_PASSES = 3;
@@ -25,7 +23,7 @@ const MIN_SHARE = 0.5;
 /** Share of a pass's kept bytes that must still be there. */
 const LIVE_SHARE = 0.5;
 
-interface WaitingPasses {
+export interface WaitingPasses {
   readonly count: number;
   readonly bytes: number;
   readonly tensors: readonly AllocationIndex[];
@@ -66,7 +64,9 @@ export function waitingPasses(
   const between = largest.slice(1).map(({ first }, i) => [largest[i].last + 1, first] as const);
   const hadBackward = between.some(([from, to]) => hasBackwardIn(context, from, to));
   // With create_graph=True the gradients have a graph too, which stays as long.
-  const ofGradients = hadBackward ? graphOfGradients(context, runs[0]).filter(isLive) : [];
+  const ofGradients = hadBackward
+    ? madeInBackward(context, runs[0].first, event).filter(isLive)
+    : [];
   const bytes = own + liveBytes(ofGradients);
   const frames = calls.flatMap(([{ call }]) => callerOfModel(context, call) ?? []);
   return {
@@ -83,15 +83,6 @@ function functionOf(context: AnalysisInput, call: StackIndex): string {
   const frame = callerOfModel(context, call);
   const view = frame === undefined ? undefined : context.input.stacks.frame(frame);
   return view === undefined ? `${call}` : `${view.filename} ${view.name}`;
-}
-
-/** What backward passes made since the first of these passes, and autograd may go through again. */
-function graphOfGradients({ classification, classifier, input }: AnalysisInput, run: ForwardRun) {
-  const { stack, length } = input.replay.allocations;
-  return Array.from({ length: length - run.first }, (_, i) => run.first + i).filter(
-    (id) =>
-      classification.classOf[id] === MemoryClass.Activations && classifier.isBackward(stack[id]),
-  );
 }
 
 const hasBackwardIn = ({ classifier, input }: AnalysisInput, from: number, to: number): boolean =>

@@ -19,6 +19,7 @@ import type { Severity } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
 import type { LargerPass } from '../steps/forward-runs.ts';
 import { isInference } from '../steps/pass-graphs.ts';
+import type { WaitingPasses } from '../steps/waiting-passes.ts';
 import { patternOfRequest } from './patterns.ts';
 import type { Cause, Pattern } from './types.ts';
 import { type Unfinished, unfinishedAt } from './unfinished.ts';
@@ -34,6 +35,8 @@ export interface Diagnosis {
   readonly tensors?: readonly AllocationIndex[];
   /** Of a pass that keeps more than all passes of its call before. */
   readonly larger?: LargerPass | undefined;
+  /** Graphs of passes that are there at once. */
+  readonly waiting?: WaitingPasses | undefined;
   /** Gradients that no optimizer uses. */
   readonly idle?: { readonly count: number; readonly bytes: number };
   /** How much lower the run's peak would be without it, if neither an entry nor a finding says so. */

@@ -276,7 +276,7 @@ function waitingGraphs({ context, account, failure }: Case): Diagnosis | undefin
     ...plain('activations', bytes, lines, does),
     pattern: hadBackward ? 'retained-graph' : 'waiting-graphs',
     severity: 'low',
-    tensors,
+    ...{ waiting, tensors },
     lowersPeakBytes: savedBytes,
   };
 }

@@ -10,9 +10,9 @@ import { peakWithout } from '../account/moment.ts';
 import { wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { callerOfModel, rowsOf } from '../findings/user-lines.ts';
+import { callerOfModel, innermostOwn } from '../findings/user-lines.ts';
 import { forwardRuns } from '../steps/forward-runs.ts';
-import { evidentRuns } from '../steps/pass-graphs.ts';
+import { evidentRuns, madeInBackward } from '../steps/pass-graphs.ts';
 import { type Case, type Diagnosis, DOES, ofEntry, plain } from './case.ts';
 
 /** Less is not worth a change of the program. */
@@ -123,21 +123,7 @@ function linesOfCalls(context: AnalysisInput, calls: ReadonlySet<StackIndex>) {
       .flatMap(({ call }) => (calls.has(call) ? [] : [...stacks.frames(parent[call])])),
   );
   return memoized((call: StackIndex) => {
-    const isOwn = (row: StackIndex) =>
-      stacks.frame(frame[row]).kind === 'user' && !others.has(frame[row]);
-    const row = rowsOf(context.input, parent[call]).find(isOwn);
+    const row = innermostOwn(context, parent[call], (own) => !others.has(own));
     return row === undefined ? callerOfModel(context, call) : frame[row];
   });
-}
-
-/** What a backward pass made that autograd may go through again. */
-function madeInBackward(context: AnalysisInput, first: AllocationIndex, end: EventIndex) {
-  const { start, stack, length } = context.input.replay.allocations;
-  const { classOf } = context.classification;
-  const made: AllocationIndex[] = [];
-  for (let id = first; id < length && start[id] <= end; id++) {
-    const isActivation = classOf[id] === MemoryClass.Activations;
-    if (isActivation && context.classifier.isBackward(stack[id])) made.push(id);
-  }
-  return made;
 }

@@ -128,13 +128,13 @@ export const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   }),
 };
 
-/** For known patterns, these come in place of those of the cause. */
 /** Graphs of passes that are over, which nothing collects. */
 export const DROP_GRAPHS = all({
   detach:
     'Drop what holds a graph (del loss, out) before the next pass, detach() what one pass hands to the next, and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True.',
 });
 
+/** For known patterns, these come in place of those of the cause. */
 export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   'evaluation-gathers': all({
     'to-cpu':

@@ -13,7 +13,6 @@ import { poolsOfGraphs } from '../account/private-pools.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { entryLabel, moreText, sumOf } from '../account/types.ts';
 import { linesOfUnused } from '../detectors/no-grad.ts';
-import { waitingPasses } from '../steps/waiting-passes.ts';
 import { type Case, type Diagnosis, DOES, type Failure, peakLowerBy } from './case.ts';
 import { copiesIn } from './patterns.ts';
 import { type Cause, type Forecast, isOnlyAdvice, type Pattern } from './types.ts';
@@ -159,8 +158,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
 };
 
 /** '18 forward passes called by trades.py:36 (trades_loss) and trades.py:37 (trades_loss)' */
-function waitingText({ context, account }: Case): string {
-  const { count = 0, lines = [] } = waitingPasses(context, account) ?? {};
+function waitingText({ waiting }: Diagnosis): string {
+  const { count = 0, lines = [] } = waiting ?? {};
   return `${formatCount(count)} forward passes${calledBy(lines)}`;
 }
 
@@ -207,13 +206,13 @@ function clauseOf(figures: Figures): string {
     }
     case 'retained-graph':
       if (diagnosis.cause !== 'activations') break;
-      return `${known.failure === undefined ? `forward passes${calledBy(lines)}` : waitingText(known)} keep their graphs after their own backward: ${share}.`;
+      return `${known.failure === undefined ? `forward passes${calledBy(lines)}` : waitingText(diagnosis)} keep their graphs after their own backward: ${share}.`;
     case 'larger-pass': {
       const { bytes: own = bytes, mostBytes = 0, count = 0 } = diagnosis.larger ?? {};
       return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
     }
     case 'waiting-graphs':
-      return `${waitingText(known)} keep their graphs until one backward serves them all: ${share}.`;
+      return `${waitingText(diagnosis)} keep their graphs until one backward serves them all: ${share}.`;
     case 'resident-data':
       return `${at}${besides} put${besides === '' ? 's' : ''} data on the GPU that stays there: ${share}.`;
     case 'piled-up':

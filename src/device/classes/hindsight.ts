@@ -10,7 +10,7 @@ import { stepwise, type Task } from '../../base/task.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import { lazyBufferSites } from './lazy-buffers.ts';
-import type { ForwardRuns, Passes } from './passes.ts';
+import { type ForwardRuns, GRAPH_SHARE, type Passes } from './passes.ts';
 import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
@@ -19,8 +19,6 @@ const LEAST_KEPT = 2;
 /** A line that keeps everything it makes does not make these. */
 const IN_USE: ReadonlySet<MemoryClass> = new Set([MemoryClass.Activations, MemoryClass.Inputs]);
 
-/** Share of a forward pass's tensors that outlive it if it keeps its graph; without one, only outputs and caches do. */
-const GRAPH_SHARE = 0.4;
 /** Fewer tensors show nothing. */
 const LEAST_OF_GRAPH = 8;
 
@@ -158,7 +156,7 @@ export class Hindsight {
    * weight_norm(), is of the pass: its backward goes through it.
    */
   #replacedWeights(): AllocationIndex[] {
-    const { requestedBytes, freeRequested, stack } = this.#table;
+    const { freeRequested, stack } = this.#table;
     const { before, begin } = this.#runs;
     const { stacks } = this.#source;
     return [...this.#lasting.values()].flatMap((ids) => {
@@ -166,20 +164,19 @@ export class Hindsight {
       const byRun = [...groupBy(ids, (id) => before[id])];
       const isLater = ([run, own]: (typeof byRun)[number]) =>
         own.every((id) => freeRequested[id] > (begin[run + 1] ?? 0));
-      const fits = ([, own]: (typeof byRun)[number]) => {
-        const counts = new Map<number, number>();
-        return own.every(
-          (id) => countOne(counts, requestedBytes[id]) <= this.#parameterCount(requestedBytes[id]),
-        );
-      };
       const isEach = byRun.every(([, own]) => own.length === byRun[0][1].length);
       const isMany = byRun.length >= LEAST_KEPT && byRun[0][1].length >= LEAST_OF_GRAPH;
-      return isMany && isEach && byRun.every(isLater) && byRun.every(fits) ? ids : [];
+      return isMany &&
+        isEach &&
+        byRun.every(isLater) &&
+        byRun.every(([, own]) => this.#areOfModel(own))
+        ? ids
+        : [];
     });
   }
 
   modelCopies(): ReadonlyMap<AllocationIndex, number> {
-    const keptOnce = [...this.#kept.values()].filter((ids) => this.#isMadeOnce(ids)).flat();
+    const keptOnce = [...this.#kept.values()].filter((ids) => this.#areOfModel(ids)).flat();
     return modelCopies(this.#table, this.#source.snapshot.stacks, {
       parameters: this.#parameters,
       candidates: [...this.#early, ...keptOnce],
@@ -267,7 +264,7 @@ export class Hindsight {
   }
 
   /** No more of a size than there are parameters of it: what every step adds is not a copy. */
-  #isMadeOnce(ids: readonly AllocationIndex[]): boolean {
+  #areOfModel(ids: readonly AllocationIndex[]): boolean {
     const counts = new Map<number, number>();
     const { requestedBytes } = this.#table;
     return ids.every((id) => {

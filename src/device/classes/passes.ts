@@ -113,6 +113,9 @@ export function freesHaveStacks(
   return false;
 }
 
+/** Share of a forward pass's tensors that outlive it if it keeps its graph; without one, only outputs and caches do. */
+export const GRAPH_SHARE = 0.4;
+
 /** Runs of allocations made by a forward pass, with no other code in between. */
 export interface ForwardRuns {
   /** First and last allocation of each, as events. */

@@ -2,7 +2,7 @@
 
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
 import { addTo, groupBy } from '../../base/collections.ts';
-import { highest } from '../../base/extremes.ts';
+import { tellApart } from '../../base/tell-apart.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { earlierUses, labelText } from '../model/allocation-labels.ts';
 import { type CallSiteTable, callSiteTable, siteOfAllocation } from '../model/call-sites.ts';
@@ -35,7 +35,7 @@ export function callSiteList(
 ) {
   const table = callSiteTable(context, mask);
   const order = orderCallSites(context, table, key, isDescending);
-  const callers = tellingCallers(context, table);
+  const callerOf = tellingCallers(context, table);
   return {
     length: order.length,
     lineOf(allocation: AllocationIndex) {
@@ -45,7 +45,7 @@ export function callSiteList(
     rows: (from: number, to: number) =>
       Array.from(order.subarray(from, to), (row) => ({
         ...callSiteRow(context, table, row),
-        caller: callers.get(row),
+        caller: callerOf(row),
       })),
   };
 }
@@ -82,25 +82,23 @@ const SORTED_BY = {
  *     net.py:24 ← block.py:9 ← train.py:37        train.py:37
  */
 function tellingCallers({ stacks }: DeviceModel, { stack, length }: CallSiteTable) {
-  const chains = Array.from({ length }, (_, row) => stacks.callersOf(stack[row]));
-  const found = new Map<number, FrameView>();
-  const resolve = (same: readonly number[], from: number): void => {
-    const longest = highest(same.map((row) => chains[row].length));
-    let depth = from;
-    while (depth < longest && same.every((row) => chains[row][depth] === chains[same[0]][depth]))
-      depth++;
-    const isTold = depth < longest;
-    for (const row of same) {
-      const frame = chains[row][isTold ? depth : from];
-      if (frame !== undefined && (isTold || !found.has(row))) found.set(row, stacks.frame(frame));
-    }
-    if (!isTold) return;
-    for (const group of groupBy(same, (row) => chains[row][depth]).values())
-      if (group.length > 1) resolve(group, depth + 1);
+  const callers = Array.from({ length }, (_, row) => stacks.callersOf(stack[row]));
+  const chains = {
+    lengthOf: (row: number) => callers[row].length,
+    keyOf: (row: number, depth: number) => callers[row][depth],
   };
-  const byLine = groupBy([...chains.keys()], (row) => stacks.topUserFrame(stack[row]));
-  for (const same of byLine.values()) resolve(same, 0);
-  return found;
+  const depths = new Map<number, number>();
+  const byLine = groupBy([...callers.keys()], (row) => stacks.topUserFrame(stack[row]));
+  for (const same of byLine.values())
+    tellApart(same, chains, {
+      onPlace(rows, frame, depth) {
+        for (const row of rows) if (frame !== undefined || !depths.has(row)) depths.set(row, depth);
+      },
+    });
+  return (row: number): FrameView | undefined => {
+    const frame = callers[row][depths.get(row) ?? 0];
+    return frame === undefined ? undefined : stacks.frame(frame);
+  };
 }
 
 /** As a list has it: with its caller. */

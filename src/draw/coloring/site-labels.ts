@@ -1,6 +1,7 @@
 /** Legend labels for call sites: short, without C++ types, all different. */
 
 import { groupBy } from '../../base/collections.ts';
+import { tellApart } from '../../base/tell-apart.ts';
 import { allocationLabel } from '../../device/model/allocation-labels.ts';
 import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
@@ -85,29 +86,25 @@ function withCallers(
   callers: readonly (readonly Near[])[],
 ): readonly string[] {
   const unique = [...labels];
-  const resolve = (group: readonly number[], from: number): void => {
-    if (group.length < 2) return;
-    const length = Math.max(...group.map((at) => callers[at].length));
-    let depth = from;
-    const caller = (at: number) => callers[at][depth]?.place ?? '';
-    while (depth < length && group.every((at) => caller(at) === caller(group[0]))) depth++;
-    if (depth >= length) {
-      group.forEach((at, i) => {
-        unique[at] += ` (${i + 1})`;
-      });
-      return;
-    }
-    for (const [place, same] of groupBy(group, caller)) {
-      for (const at of same) {
-        const first = callers[at][depth]?.isInner ? ' · by way of ' : ' · called from ';
-        const word = from === 0 ? first : ' ← ';
-        if (place !== '') unique[at] += `${word}${place}`;
-      }
-      resolve(same, depth + 1);
-    }
+  const chains = {
+    lengthOf: (at: number) => callers[at].length,
+    keyOf: (at: number, depth: number) => callers[at][depth]?.place ?? '',
   };
   const all = [...labels.keys()];
-  for (const group of groupBy(all, (at) => labels[at]).values()) resolve(group, 0);
+  for (const group of groupBy(all, (at) => labels[at]).values()) {
+    tellApart(group, chains, {
+      onPlace(same, place, depth, from) {
+        for (const at of same) {
+          const first = callers[at][depth]?.isInner ? ' · by way of ' : ' · called from ';
+          if (place !== '') unique[at] += `${from === 0 ? first : ' ← '}${place}`;
+        }
+      },
+      onAlike: (alike) =>
+        alike.forEach((at, i) => {
+          unique[at] += ` (${i + 1})`;
+        }),
+    });
+  }
   return unique;
 }
 
