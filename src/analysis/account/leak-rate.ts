@@ -3,19 +3,22 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { sumBy } from '../../base/collections.ts';
 import { burstBytes, isMean, type Leak } from '../detectors/growth-leaks.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { stepCount } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
 /** @param same leaks of one cohort, the largest first */
 export function rateOfLeaks(same: readonly Leak[]): EntryRate {
   const [{ sequence, law, perStep }] = same;
+  const bursts = burstsOf(same);
   return {
     // What another loop adds, such as an evaluation, is counted in its own repetitions.
     bytes: Math.round(sumBy(same, (leak) => (leak.sequence === sequence ? leak.perStep.bytes : 0))),
-    steps: perStep.steps,
+    // Two leaks that begin at different steps are in as many of all steps: '12 of 120'.
+    steps: bursts === undefined ? perStep.steps : stepCount(sequence),
     unit: perStep.unit,
     isMean: isMean(law),
     varies: false,
-    bursts: burstsOf(same),
+    bursts,
   };
 }
 

@@ -260,14 +260,13 @@ export function isUneven({ keptBytes }: GrowthLaw): boolean {
   return highest(inner) - lowest(inner) > 0.25 * mean(inner);
 }
 
-/** The first and the last may add nothing to a law of all. */
+/** The first and the last may add nothing to a law of all: 'flat' with fewer is of all steps. */
 const MIN_WITHOUT = 3;
 
 /** What one of the steps adds that add something; undefined if they all do, or not about the same. */
 export function burstBytes(law: GrowthLaw): number | undefined {
-  const areSome = law.keptBytes.length <= law.steps - MIN_WITHOUT;
-  const isKind = law.kind === 'in-bursts' || law.kind === 'flat';
-  return isKind && areSome && !isUneven(law) ? mean(law.keptBytes) : undefined;
+  const isFlat = law.kind === 'flat' && law.keptBytes.length <= law.steps - MIN_WITHOUT;
+  return (isFlat || law.kind === 'in-bursts') && !isUneven(law) ? mean(law.keptBytes) : undefined;
 }
 
 export const isMean = (law: GrowthLaw): boolean => law.kind !== 'flat' || isUneven(law);

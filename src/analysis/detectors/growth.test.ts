@@ -70,7 +70,7 @@ describe('the law of growth', () => {
     expect(cache.perStep?.steps).toBe(48);
     expect(cache.advice[0]).toContain('lru_cache(maxsize');
     expect(flat.claim).toContain(
-      '(save_features) is kept, 8.00 MiB more each step, and none of it was given back',
+      '(save_features) is kept, 8.00 MiB more each step, and all of it is still there',
     );
   });
 

@@ -246,7 +246,7 @@ function rateText(leaks: readonly Leak[], entry: AccountEntry | undefined): stri
 /** What an error or the end of a function gives back after the last step was not kept for good. */
 const leftText = (liveBytes: number, bytes: number): string =>
   liveBytes === bytes
-    ? 'none of it was given back by the end'
+    ? 'all of it is still there at the end'
     : `${liveBytes === 0 ? 'none' : formatBytes(liveBytes)} of it was still live at the end`;
 
 function lawSentence(
@@ -281,7 +281,7 @@ function factsOf(
       ? [{ label: 'began', text: 'before the oldest recorded event' }]
       : leak === undefined
         ? []
-        : [{ label: 'began at step', count: beginOf(leak.group.sites) }]),
+        : [{ label: 'began at', text: numbered(leak.perStep.unit, beginOf(leak.group.sites)) }]),
     { label: liveBytes === bytes ? 'kept by the end' : 'kept at its highest', bytes },
     {
       label: 'of the peak of allocated memory',
@@ -290,6 +290,12 @@ function factsOf(
     ...(leak === undefined ? [] : [{ label: 'how it grows', text: lawText(leak.law) }]),
     { label: 'requested, before rounding', bytes: sumBy(ids, (id) => requestedBytes[id]) },
   ];
+}
+
+/** 'iteration 7 in get_returns' */
+function numbered(unit: string, n: number): string {
+  const [noun = unit] = unit.split(' ');
+  return `${noun} ${formatCount(n)}${unit.slice(noun.length)}`;
 }
 
 /** What of these allocations is live after each bound, the last of which also counts what came after it. */

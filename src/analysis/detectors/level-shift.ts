@@ -76,7 +76,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const changed = shift === undefined ? [] : changedLines(context, all[shift.step - 1], after);
   if (shift === undefined || !isLarge(shift) || isCopyOfWeights(context, changed)) {
     return clear(
-      `${steps} steps, from ${description}: no step divides them into two flat levels at least ${formatPercent(MIN_SHARE)} apart.`,
+      `${steps} steps, from ${description}: no one step divides them into two flat levels at least ${formatPercent(MIN_SHARE)} apart.${risesText(peaks)}`,
     );
   }
   const { step, beforeBytes, afterBytes } = shift;
@@ -239,6 +239,14 @@ function gaps(peaks: readonly number[]): number[] {
     top = Math.max(top, peaks[step]);
   }
   return found;
+}
+
+/** " Their peaks rise at 3 steps (11, 21, 31), never to fall back.", or '' if at most one does. */
+function risesText(peaks: readonly number[]): string {
+  const rises = gaps(peaks);
+  if (rises.length < 2) return '';
+  const more = rises.length > MAX_LISTED ? ', …' : '';
+  return ` Their peaks rise at ${formatCount(rises.length)} steps (${rises.slice(0, MAX_LISTED).map(formatCount).join(', ')}${more}), never to fall back.`;
 }
 
 /** Whether a level's second half is higher than its first by much of the allowance: it keeps rising. */

@@ -162,7 +162,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
     detach:
       'Keep only the copies that you use (the last, the best, the few that you average), or save them to disk with torch.save: each copy of a model or of its state takes as much as the first.',
     'to-cpu':
-      'Or copy to the CPU: {name: tensor.cpu() for name, tensor in model.state_dict().items()}.',
+      'Or keep of each only its state, on the CPU, and not the model: {name: tensor.cpu() for name, tensor in model.state_dict().items()}.',
   }),
   'kept-by-hook': all({
     'remove-hook':

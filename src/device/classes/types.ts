@@ -170,7 +170,7 @@ const EVIDENCE = {
   Gathered: [Parameters, 'FSDP gathered the parameters of all ranks in it'],
   CopiedWeights: [
     Parameters,
-    'it is part of a second copy of the model: there are gradients for one of them only, and which one the recording does not tell for sure',
+    'it is part of one of several copies of the model: there are more tensors of its sizes than any one backward pass made gradients for',
   ],
   ConvolutionFreed: [Workspaces, 'a convolution allocated it, and freed it at once'],
   SizeOfGradient: [

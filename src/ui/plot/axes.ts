@@ -112,11 +112,16 @@ function drawFolds(
     );
 }
 
-/** Short enough for the corner of an axis: '8 steps', '13 iter.'. */
+/**
+ * Short enough for the corner of an axis: '8 steps', '13 iter.'. Batches are counted as they are fetched, and the end of
+ * a data loader is a fetch too.
+ */
 const stepsText = ({ count, noun }: StepMarks): string =>
   noun === 'iteration'
     ? `${formatCount(count)} iter.`
-    : plural(count, noun, noun === 'batch' ? 'batches' : undefined);
+    : noun === 'batch'
+      ? plural(count, 'batch fetch', 'batch fetches')
+      : plural(count, noun);
 
 /** Draws short strokes where the program's steps begin, and their number in the corner of the axis. */
 export function drawSteps(
