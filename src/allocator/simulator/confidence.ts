@@ -1,4 +1,5 @@
 /** What the trace does not show for a run, and the resulting confidence in its figures. */
+import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { type AllocConf, optionsWithoutEffect } from './alloc-conf.ts';
 import { failuresOf } from './requests.ts';
@@ -9,6 +10,7 @@ import type { Confidence, Unknown, UnknownCode } from './types.ts';
 const LOW: readonly UnknownCode[] = ['no-trace', 'after-oom', 'anomalies'];
 const MEDIUM: readonly UnknownCode[] = [
   'retried',
+  'trials',
   'delayed-frees',
   'before-trace',
   'private-pools',
@@ -23,7 +25,7 @@ export function confidenceOf(unknowns: readonly Unknown[]): Confidence {
 export function unknownsOf(
   input: WhatIfInput,
   { text, settings }: AllocConf,
-  { memory, ooms }: Simulation,
+  { memory, ooms, failedTrials }: Simulation,
 ): Unknown[] {
   const { trace, replay, requests, recorded } = input;
   const retried = requests.retriedOoms.size;
@@ -56,6 +58,11 @@ export function unknownsOf(
       'retried',
       retried > 0,
       `${plural(retried, 'request')} failed in the recorded run and ${retried === 1 ? 'was' : 'were'} retried at once, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`,
+    ],
+    [
+      'trials',
+      failedTrials.length > 0,
+      `${plural(failedTrials.length, 'workspace')} that cuDNN only tried, of at most ${formatBytes(highest(failedTrials))}, did not fit. PyTorch then tries a smaller one and your program sees no error, but the trace does not say which algorithm it would choose.`,
     ],
     [
       'delayed-frees',

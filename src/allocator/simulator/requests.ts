@@ -6,6 +6,7 @@ import {
   type DeviceTrace,
   type EventIndex,
   NO_STACK,
+  type StackIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import type { ReservedSteps } from '../replay/counters.ts';
@@ -90,8 +91,32 @@ export function collectRequests(
     /** Recorded OOMs, and those that the program never saw as an error. */
     ooms,
     retriedOoms: findRetriedOoms(trace, replay, stacks),
+    trials: triedWorkspaces(trace, replay, releases, stacks),
     delayedFrees,
   };
+}
+
+/**
+ * Workspaces that cuDNN only tried: freed at once, then the cache is emptied from within the same call. If one does not
+ * fit, PyTorch tries a smaller one, and the program sees no error.
+ *
+ *     alloc 5.62 GiB | free | segment_free 5.62 GiB | alloc 29 MiB      all in one convolution
+ */
+function triedWorkspaces(
+  { events }: DeviceTrace,
+  { allocationOfEvent, allocations: { start, stack, freeRequested } }: ReplayColumns,
+  releases: readonly ReleaseRun[],
+  stacks?: StackSites,
+): ReadonlySet<AllocationIndex> {
+  const trials = new Set<AllocationIndex>();
+  const siteOf = (of: StackIndex) => stacks?.siteOf(of) ?? of;
+  for (const { cause, event } of releases) {
+    const row = allocationOfEvent[event - 1] ?? -1;
+    if (cause !== 'user' || row < 0 || freeRequested[row] !== start[row] + 1) continue;
+    const own = events.stack[event];
+    if (own !== NO_STACK && siteOf(own) === siteOf(stack[row])) trials.add(row);
+  }
+  return trials;
 }
 
 /** The request of an alloc or free event. Undefined if it completes the previous free, or belongs to no allocation. */

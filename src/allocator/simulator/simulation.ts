@@ -63,6 +63,8 @@ export class Simulation {
   readonly ooms: SimulatedOom[] = [];
   servedOoms = 0;
   retriedOoms = 0;
+  /** Bytes of the workspaces that cuDNN only tried and that did not fit. */
+  readonly failedTrials: number[] = [];
   readonly #input: WhatIfInput;
   readonly #allocations: AllocationTable;
   readonly #stopsAtAnyOom: boolean;
@@ -161,7 +163,9 @@ export class Simulation {
     const { requestedBytes, stream, pool } = this.#allocations;
     const block = this.allocator.malloc(requestedBytes[row], stream[row], pool[row]);
     this.#blockOf[row] = block;
-    if (block === NO_BLOCK) this.#fail(requestedBytes[row], event, false);
+    if (block !== NO_BLOCK) return;
+    if (this.#input.requests.trials.has(row)) this.failedTrials.push(requestedBytes[row]);
+    else this.#fail(requestedBytes[row], event, false);
   }
 
   #free(row: number): void {

@@ -23,6 +23,7 @@ export type UnknownCode =
   | 'no-trace'
   | 'after-oom'
   | 'retried'
+  | 'trials'
   | 'delayed-frees'
   | 'before-trace'
   | 'private-pools'
@@ -57,7 +58,7 @@ export interface WhatIfResult {
   readonly peakAllocatedBytes: number;
   /** The run stops at the first OOM that the recording did not have, because what follows is unknown. */
   readonly ooms: readonly SimulatedOom[];
-  /** Requests that failed as recorded and were immediately repeated with less: the program saw no OOM. */
+  /** Requests that failed and were immediately repeated with less, as recorded or as cuDNN does: the program saw no OOM. */
   readonly retriedOoms: number;
   /** Requests that ran out of memory in the recording but were served here. */
   readonly servedOoms: number;

@@ -110,6 +110,33 @@ test('a run that does not fit says which request failed and what was missing, an
   expect(result.reserved.highest.at(-1)).toBeNaN();
 });
 
+test('a workspace that cuDNN only tried may fail: the program sees no error', () => {
+  const frames = [{ name: 'conv', filename: 'net.py', line: 3 }];
+  const at = (action: string, addr: number, size: number) => ({
+    ...{ action, addr, size: size * MIB, stream: 0, frames },
+  });
+  const search = [
+    ...[at('segment_alloc', 1000 * MIB, 100), at('alloc', 1000 * MIB, 100)],
+    ...[at('free_requested', 1000 * MIB, 100), at('free_completed', 1000 * MIB, 100)],
+    ...[at('segment_free', 1000 * MIB, 100), at('segment_alloc', 2000 * MIB, 20)],
+    at('alloc', 2000 * MIB, 20),
+  ];
+  const input = madeInput({ segments: [], device_traces: [search] });
+  const run = simulate(input, confOf(''), { limitBytes: 50 * MIB });
+  expect(run).toMatchObject({ ooms: [], retriedOoms: 1, peakReservedBytes: 20 * MIB });
+  expect(run.confidence).toBe('medium');
+  expect(runToEnd(smallestLimit(input, confOf('')))).toMatchObject({ limitBytes: 20 * MIB });
+  // In another line than the search, empty_cache() is the program's, and the request is one that it needs.
+  const other = [{ name: 'train', filename: 'train.py', line: 9 }];
+  const emptied = search.map((event) =>
+    event.action === 'segment_free' ? { ...event, frames: other } : event,
+  );
+  const needed = simulate(madeInput({ segments: [], device_traces: [emptied] }), confOf(''), {
+    limitBytes: 50 * MIB,
+  });
+  expect(needed.ooms).toHaveLength(1);
+});
+
 test('per_process_memory_fraction is a share of the limit; without one it says so', () => {
   const input = captureInput('train_gpt_small.pickle.gz');
   const fraction = confOf('per_process_memory_fraction:0.75');

@@ -60,7 +60,7 @@ export function* whatIf(
     freesAtOnce: options.freesAtOnce === true,
   });
   yield* simulation.run();
-  const { memory, allocator, ooms, retriedOoms, servedOoms, events } = simulation;
+  const { memory, allocator, ooms, servedOoms, events } = simulation;
   const unknowns = unknownsOf(input, conf, simulation);
   return {
     settings: conf.text,
@@ -69,7 +69,7 @@ export function* whatIf(
     peakReservedBytes: memory.peakReservedBytes,
     peakAllocatedBytes: allocator.peakAllocatedBytes,
     ooms,
-    retriedOoms,
+    retriedOoms: simulation.retriedOoms + simulation.failedTrials.length,
     servedOoms,
     retries: allocator.retries,
     deviceAllocs: memory.deviceAllocs,
@@ -159,7 +159,12 @@ function* tryLimits<Found>(
   };
   const unlimited = known ?? (yield* tryLimit(Infinity));
   let fitting = unlimited;
-  const searching = search(unlimited, settings);
+  // Without what cuDNN only tries, the peak may be lower.
+  const hasTrials = input.requests.trials.size > 0;
+  const searching = search(
+    hasTrials ? { ...unlimited, peakAllocatedBytes: 0 } : unlimited,
+    settings,
+  );
   let step = searching.next();
   while (!step.done) {
     const tried = yield* tryLimit(step.value);

@@ -189,10 +189,12 @@ function timesOf(
     times >= 2 && [...one.counts].every(([size, n]) => counts.get(size) === n * times);
   if (!isMultiple || tensors !== one.tensors * times || origin === Origin.Candidate) return [];
   const seen = new Map<number, number>();
-  const counted = ids.filter((id) => one.counts.has(requestedBytes[id]));
-  const parts = groupBy(counted, (id) => {
-    const before = countOne(seen, requestedBytes[id]) - 1;
-    return Math.floor(before / (one.counts.get(requestedBytes[id]) ?? 1));
+  let part = 0;
+  const parts = groupBy(ids, (id) => {
+    const count = one.counts.get(requestedBytes[id]);
+    // A tensor too small to count goes with the one before.
+    if (count !== undefined) part = Math.floor((countOne(seen, requestedBytes[id]) - 1) / count);
+    return part;
   });
   return [...parts.values()].map((part) => ({ ...one, ids: part, origin }));
 }

@@ -265,10 +265,12 @@ const ABOUT: Readonly<Record<string, string>> = {
     'A block may be larger than its request, by what is too little to split off, which depends on the setting',
   'Reserved at the start':
     'Blocks from before the recording keep the segments that they had, but not under the other kind of segments: then they are allocated anew, with nothing cached between them',
-  Retries: 'How often PyTorch released its whole cache to serve one request',
+  Retries:
+    'How often PyTorch released its whole cache for one request, whether it was served then or not',
   '… cudaMalloc': 'cudaMalloc and cuMemMap since the first event',
   '… cudaFree': 'cudaFree and cuMemUnmap since the first event',
   'Largest free block at the end': 'The largest request that would fit without new memory',
-  'Smallest GPU': 'The smallest common GPU size that would fit all requests',
+  'Smallest GPU':
+    'The smallest common GPU size on which your program would see no error. cuDNN may choose other algorithms there',
   [FREE_AT_END]: 'Reserved and not allocated: empty segments, and gaps between blocks',
 };
