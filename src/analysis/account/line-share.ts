@@ -96,7 +96,10 @@ export interface LargestLine {
   readonly allocations: readonly AllocationIndex[];
 }
 
-/** The user's line that allocated most of what is live in an account; undefined if none has a tenth of it. */
+/**
+ * The user's line that allocated most of what is live in an account; if none has a tenth of it, the one whose call of
+ * the model did. Undefined if that has less too.
+ */
 export function largestLine(
   context: AnalysisInput,
   { entries, allocatedBytes }: Pick<Account, 'entries' | 'allocatedBytes'>,
@@ -106,17 +109,30 @@ export function largestLine(
   const ids = entries.flatMap(({ kind, allocations }) =>
     kind === 'pending-free' ? [] : allocations,
   );
-  const largest = largestGroup(context, ids, (id) => input.stacks.topUserFrame(stack[id]));
-  if (largest === undefined || largest.bytes < MOST_OF_RUN * allocatedBytes) return undefined;
-  const { bytes, own } = largest;
+  const ownLine = (id: AllocationIndex) => input.stacks.topUserFrame(stack[id]);
+  const largest = [ownLine, (id: AllocationIndex) => callerOfModel(context, stack[id])]
+    .map((lineOf) => largestGroup(context, ids, lineOf))
+    .find((group) => (group?.bytes ?? 0) >= MOST_OF_RUN * allocatedBytes);
+  if (largest === undefined) return undefined;
   const line = input.stacks.frame(largest.key);
   const isUnder = onStack(context, line);
-  const withCalledBytes = sumBy(ids, (id) => (isUnder(stack[id]) ? sizeBytes[id] : 0));
-  return { line, bytes, withCalledBytes, allocations: own };
+  const bytesIf = (isCounted: (id: AllocationIndex) => boolean) =>
+    sumBy(ids, (id) => (isCounted(id) ? sizeBytes[id] : 0));
+  return {
+    line,
+    bytes: bytesIf((id) => ownLine(id) === largest.key),
+    withCalledBytes: bytesIf((id) => isUnder(stack[id])),
+    allocations: largest.own,
+  };
 }
 
-/** 'allocates the most of your lines at the peak: 1.32 GiB, or 2.11 GiB with what it calls' */
+/**
+ * 'allocates the most of your lines at the peak: 1.32 GiB, or 2.11 GiB with what it calls', or, if it is known for
+ * what it calls, '…: 2.11 GiB with what it calls'
+ */
 export function mostText({ bytes, withCalledBytes }: Figures, when: string): string {
+  if (bytes < withCalledBytes * MOST_OF_RUN)
+    return `allocates the most of your lines ${when}: ${formatBytes(withCalledBytes)} with what it calls`;
   const all =
     withCalledBytes > bytes ? `, or ${formatBytes(withCalledBytes)} with what it calls` : '';
   return `allocates the most of your lines ${when}: ${formatBytes(bytes)}${all}`;
