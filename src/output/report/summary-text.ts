@@ -129,7 +129,8 @@ const STATS: Readonly<Record<StatName, { readonly label: string; readonly about:
   },
   requestedBytes: {
     label: 'Requested memory',
-    about: 'Bytes your program requested, before rounding up to block sizes.',
+    about:
+      'Bytes your program requested, before rounding up to block sizes. Counted until a free is completed, so for a moment it may be more than what is allocated.',
   },
   reservedBytes: {
     label: 'Reserved memory',

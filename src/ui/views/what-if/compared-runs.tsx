@@ -151,7 +151,7 @@ function ConfidenceNote({ recorded: { requests }, run: { result, lowestBytes } }
         (torch 2.11) under other settings, peak reserved came out equal to the byte in{' '}
         {ACCURACY.equalReserved}; in the others, frees waited for another stream.
       </p>
-      {lowestBytes !== undefined && (
+      {lowestBytes !== undefined && formatBytes(lowestBytes) !== formatBytes(peakReservedBytes) && (
         <p>
           A real run would reserve between <b>{formatBytes(lowestBytes)}</b>, if no free waited for
           another stream, and about <b>{formatBytes(peakReservedBytes)}</b>, with the waits that
