@@ -233,7 +233,7 @@ it('says what the rest of the run needs, where graphs that pile up lower its pea
 
 it('says how many steps add something where most add nothing, and has one rate at the peak and at the end', async () => {
   const { brief } = (await analysed('others/vae_recons_all')).verdict;
-  expect(brief).toContain('196.00 MiB more in each of 5 of 60 steps');
+  expect(brief).toContain('196.00 MiB more in each of 5 of 72 steps');
   expect((await analysed('leak_loss_graph')).verdict.brief).not.toContain('average');
   const { account, accountAtEnd } = await analysed('others/unet_preds_ring');
   const [atPeak, atEnd] = [account, accountAtEnd].map(({ entries }) =>
