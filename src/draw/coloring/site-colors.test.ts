@@ -62,6 +62,14 @@ describe('colors of the sites in view', () => {
     expect(siteColorReader(after, COLORS)(a)).toBe(color);
   });
 
+  test('come back with a site that was out of view, if no other has its color', () => {
+    const before = siteColorsInView([b, a, c], '', COLORS);
+    const searched = siteColorsInView([a], before, COLORS);
+    expect(siteColorReader(searched, COLORS)(b)).toBe(siteColorReader(before, COLORS)(b));
+    const after = siteColorsInView([b, a, c], searched, COLORS);
+    expect(readSiteColors(after)).toEqual(readSiteColors(before));
+  });
+
   test('stay the same when nothing changes', () => {
     const before = siteColorsInView([b, a, c], '', COLORS);
     expect(siteColorsInView([b, a, c], before, COLORS)).toBe(before);
