@@ -120,7 +120,7 @@ const stepsText = ({ count, noun }: StepMarks): string =>
   noun === 'iteration'
     ? `${formatCount(count)} iter.`
     : noun === 'batch'
-      ? plural(count, 'batch fetch', 'batch fetches')
+      ? plural(count, 'fetch', 'fetches')
       : plural(count, noun);
 
 /** Draws short strokes where the program's steps begin, and their number in the corner of the axis. */

@@ -11,6 +11,7 @@ it('keeps of a call site what tells it from the others', () => {
     'net.py:9 · mul in f.py:1 · called from a.py:1',
     'net.py:9 · mul in f.py:1 · called from a.py:2',
     'net.py:9 · add in f.py:1 · called from a.py:1',
+    'MulBackward0 (backward pass)',
     '12 other call sites',
   ];
   expect(shortLabels(labels)).toEqual([
@@ -22,6 +23,7 @@ it('keeps of a call site what tells it from the others', () => {
     'net.py:9 · mul · called from a.py:1',
     'net.py:9 · called from a.py:2',
     'net.py:9 · add',
+    'MulBackward0',
     '12 other call sites',
   ]);
 });

@@ -11,11 +11,11 @@ export function shortLabels(labels: readonly string[]): readonly string[] {
   return labels.map((label, at) => forms[at]?.find((form) => counts.get(form) === 1) ?? label);
 }
 
-/** The shortest first. Text without a line is whole in any case. */
+/** The shortest first. Text without a line is whole, but for what is in brackets: 'MulBackward0 (backward pass)'. */
 function formsOf(label: string): readonly string[] {
   const [, place, rest = '', caller = ''] =
     /^(.*?:\d+)(.*?)( · called from .*)?$/s.exec(label) ?? [];
-  if (place === undefined) return [label];
+  if (place === undefined) return [label.replace(/ \(.*\)$/, ''), label];
   // Where PyTorch's function is, 'in conv.py:548', says no more than its name.
   const leaf = rest.replace(/ in \S+:\d+$/, '');
   // Beside both there is room for no more of a caller in the same file than its line.
