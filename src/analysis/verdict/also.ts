@@ -59,12 +59,16 @@ export function alsoOf(figures: Figures): string[] {
 }
 
 /** Share of what is kept that must be saved by not keeping it, for no word about it. */
-const NEARLY_ALL = 0.8;
+const NEARLY_ALL = 0.97;
 
 /** Why less is saved than is kept. */
 function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
   const { account, context, failure } = known;
-  const { bytes, entry } = diagnosis;
+  const { bytes, entry, waiting } = diagnosis;
+  if (waiting !== undefined)
+    return [
+      `${formatBytes(waiting.savedBytes)} of that can be saved: the graph of one pass, ${formatBytes(bytes - waiting.savedBytes)}, is needed in any case.`,
+    ];
   if (needBytes === undefined || entry === undefined) return [];
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
   const most = failure === undefined ? peak : account.allocatedBytes + failure.requestedBytes;

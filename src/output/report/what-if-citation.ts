@@ -22,7 +22,7 @@ export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
 
 type Recorded = Pick<
   RecordedRun,
-  'peakReservedBytes' | 'startReservedBytes' | 'ooms' | 'retries' | 'limit'
+  'peakReservedBytes' | 'peakAllocatedBytes' | 'startReservedBytes' | 'ooms' | 'retries' | 'limit'
 >;
 
 /**
@@ -100,8 +100,14 @@ function servedSentence(result: WhatIfResult, recorded: Recorded): string {
     return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
   }
   // What the recorded run reserved until it failed is no measure.
-  return `would have served ${failed}${underText(result, recorded)}, reserving ${needed}`;
+  return `would have served ${failed}${underText(result, recorded)}, reserving ${needed}${smallerText(result, recorded)}`;
 }
+
+/** A block may be larger than its request, by what is too little to split off: other settings may split it. */
+const smallerText = (result: WhatIfResult, recorded: Recorded): string =>
+  result.peakReservedBytes < recorded.peakAllocatedBytes
+    ? ` (blocks fit their requests better there: at most ${formatBytes(result.peakAllocatedBytes)} allocated)`
+    : '';
 
 /**
  * 'at event 6,302: 380.00 MiB was requested, which takes a limit 20.00 MiB higher'. A verdict's missing bytes are fewer:
