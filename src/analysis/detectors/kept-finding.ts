@@ -332,7 +332,7 @@ function lawText(law: GrowthLaw): string {
     case 'by-key':
       return `by one piece for each new key, as a cache without a limit does: ${plural(sizes, 'size')}, ${range}`;
     case 'in-bursts':
-      return `${keptBytes.length} of ${plural(steps, 'time')}, and not the others`;
+      return `${keptBytes.length} of ${plural(steps, 'time')} since it began, and not the others`;
     case 'flat':
       if (!isUneven(law)) return 'by about the same each time';
       return pieces[1] >= VERY_UNEVEN * pieces[0]

@@ -73,9 +73,11 @@ function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
   const most = failure === undefined ? peak : account.allocatedBytes + failure.requestedBytes;
   const saved = most - needBytes;
-  if (saved >= NEARLY_ALL * bytes || saved <= 0) return [];
+  const goneBytes = bytes + entry.gradientBytes;
+  if (saved >= NEARLY_ALL * goneBytes || saved <= 0) return [];
+  const what = `${formatBytes(goneBytes)}${entry.gradientBytes === 0 ? '' : ' with the gradients'}`;
   return [
-    `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}: so ${formatBytes(saved)} is saved, not all ${formatBytes(bytes)}.`,
+    `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}: so ${formatBytes(saved)} is saved, not all ${what}.`,
   ];
 }
 

@@ -126,7 +126,9 @@ function Parts({ parts, blocks }: PartsProps) {
           ))}
       </ul>
       {isAll && unlisted > 0 && (
-        <p className="dim">{plural(unlisted, 'block')} more, at smaller call sites</p>
+        <p className="dim">
+          {plural(unlisted, 'block')} more, at smaller call sites or other times
+        </p>
       )}
       {!isAll && (
         <Button className="link" onClick={() => setIsAll(true)}>

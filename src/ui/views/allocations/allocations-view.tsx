@@ -144,7 +144,7 @@ function ListCount({ value: count, isCurrent, failure, label }: ListCountProps) 
   return (
     <span role="status" aria-busy={!isCurrent}>
       {formatCount(count)} {isPart && `of ${formatCount(allocations)} `}
-      {label.toLowerCase()}
+      {count === 1 && !isPart ? label.toLowerCase().replace(/s$/, '') : label.toLowerCase()}
     </span>
   );
 }
