@@ -55,7 +55,7 @@ export function timelineSource(
       const common = {
         halo: toAbgr(plotStyle(theme).halo),
         thickness: Math.max(1, Math.round(1.5 * pixelRatio)),
-        reach: hasManyEventsAColumn(frame) ? Math.round(LINE_REACH * pixelRatio) : 0,
+        isDense: hasManyEventsAColumn(frame),
       };
       return lines.flatMap((counter): PlotLine[] => {
         const values = frame.lines[counter];
@@ -108,9 +108,6 @@ function matchingOf({
     stackOrder: colorBy === 'class' ? stackOrder : 'time',
   };
 }
-
-/** CSS pixels on each side that a value covers if a line is an envelope. */
-const LINE_REACH = 2;
 
 function hasManyEventsAColumn({ states }: TimelineFrame): boolean {
   const shown = states.filter((state) => state >= 0);
