@@ -67,7 +67,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           ) : (
             <Button
               className="whole-line verdict-line"
-              title={`${sentence}\nClick to see the evidence`}
+              title={`${sentence}\nClick to see its blocks in the plots`}
               onClick={onShow}
             >
               <span>{sentence}</span>
@@ -161,7 +161,7 @@ function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps)
   return (
     <Button
       className="verdict-place"
-      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? 'Click to see its blocks' : 'Look at this line first. Click to see the evidence'}`}
+      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? 'Click to see its blocks in the plots' : 'Look at this line first. Click to see its blocks in the plots'}`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}
