@@ -62,12 +62,19 @@ describe('colors of the sites in view', () => {
     expect(siteColorReader(after, COLORS)(a)).toBe(color);
   });
 
-  test('come back with a site that was out of view, if no other has its color', () => {
-    const before = siteColorsInView([b, a, c], '', COLORS);
-    const searched = siteColorsInView([a], before, COLORS);
-    expect(siteColorReader(searched, COLORS)(b)).toBe(siteColorReader(before, COLORS)(b));
-    const after = siteColorsInView([b, a, c], searched, COLORS);
-    expect(readSiteColors(after)).toEqual(readSiteColors(before));
+  test('stay with a site, except beside an older site of the same color', () => {
+    const first = siteColorsInView([a], '', COLORS);
+    const second = siteColorsInView([c], first, COLORS);
+    const third = siteColorsInView([b], second, COLORS);
+    expect([...colorsOf(first), ...colorsOf(third)]).toEqual([0, 0]);
+    const both = siteColorsInView([b, a], third, COLORS);
+    expect(readSiteColors(both).get(a)).toBe(0);
+    expect(readSiteColors(both).get(b)).not.toBe(0);
+    const searched = siteColorsInView([b, c], both, COLORS);
+    expect(readSiteColors(searched).get(b)).toBe(0);
+    expect(readSiteColors(siteColorsInView([b, a], searched, COLORS))).toEqual(
+      readSiteColors(both),
+    );
   });
 
   test('stay the same when nothing changes', () => {
@@ -104,6 +111,14 @@ test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
     }
   },
 );
+
+test('the sites of the first legend have their colors again wherever the cursor was', () => {
+  const legends = [...legendsOf('train_gpt_small.pickle.gz')];
+  const [{ named, siteColors: first }] = legends;
+  const { siteColors: last } = legends.at(-1) ?? legends[0];
+  expect(legends.some((one) => one.named.join() !== named.join())).toBe(true);
+  expect(readSiteColors(siteColorsInView(named, last, COLORS))).toEqual(readSiteColors(first));
+});
 
 test.each(allCaptureNames().filter((name) => !isRepeated(name)))(
   '%s: what is drawn in a color is as large as the entry of that color',

@@ -10,8 +10,8 @@ export const FIRST_STACK_CLASS = 3;
 export const STACK_CLASSES = 240;
 
 /**
- * Colors of named sites, then of those that were named before: '17:4,203:0;99:5' gives class 17 color 4, and class 99
- * its old color 5 until another site takes it.
+ * Colors of named sites, then the first color of each site that ever was named, oldest first: with '17:4,203:0;99:4,17:4'
+ * class 17 has color 4, and class 99 gets it back once it is named again.
  */
 export type SiteColors = string;
 
@@ -20,11 +20,10 @@ export const colorOfClass = (siteClass: number, count: number): number =>
   (siteClass - FIRST_STACK_CLASS) % count;
 
 /** Class → color, of the named sites only. */
-export const readSiteColors = (text: SiteColors): ReadonlyMap<number, number> =>
-  pairsIn(text.split(';', 1)[0] ?? '');
+export const readSiteColors = (text: SiteColors): ReadonlyMap<number, number> => pairsIn(text, 0);
 
-function pairsIn(text: string): Map<number, number> {
-  const pairs = [...text.matchAll(/(\d+):(\d+)/g)];
+function pairsIn(text: SiteColors, part: 0 | 1): Map<number, number> {
+  const pairs = [...(text.split(';')[part] ?? '').matchAll(/(\d+):(\d+)/g)];
   return new Map(pairs.map(([, siteClass, color]) => [Number(siteClass), Number(color)]));
 }
 
@@ -35,16 +34,17 @@ export function colorsLeft(siteColors: SiteColors, count: number): readonly numb
   return taken.size < count ? all.filter((color) => !taken.has(color)) : all;
 }
 
-/** Class → color, of `count`. Sites without a name keep their last color or default, unless a named site has it. */
+/** Class → color, of `count`. Sites without a name keep their first color or default, unless a named site has it. */
 export function siteColorReader(
   siteColors: SiteColors,
   count: number,
 ): (siteClass: number) => number {
-  const known = pairsIn(siteColors);
+  const given = readSiteColors(siteColors);
+  const first = pairsIn(siteColors, 1);
   const left = colorsLeft(siteColors, count);
   return (siteClass) => {
-    const own = colorOfClass(siteClass, count);
-    return known.get(siteClass) ?? (left.includes(own) ? own : left[siteClass % left.length]);
+    const own = first.get(siteClass) ?? colorOfClass(siteClass, count);
+    return given.get(siteClass) ?? (left.includes(own) ? own : left[siteClass % left.length]);
   };
 }
 
@@ -59,9 +59,9 @@ export const namedSites = ({
   );
 
 /**
- * Distinct colors for the classes `named`. Those already in view keep their color, so panning never recolors them, and
- * one that comes back after a search has the color that it had; a new one keeps the color that its blocks had without a
- * name. Only if that belongs to another named site does it get one that is free.
+ * Distinct colors for the classes `named`. A site keeps the first color that it had with a name, which is the one that its
+ * blocks had without, if that was free. Only beside an older site with the same one does it get another, for as long as
+ * both are named: so the sites of the first picture never change.
  * @param before the previous view's result; '' for none
  * @param count number of colors, more than the number of named classes
  */
@@ -70,26 +70,22 @@ export function siteColorsInView(
   before: SiteColors,
   count: number,
 ): SiteColors {
-  const known = pairsIn(before);
+  const first = pairsIn(before, 1);
   const colorBefore = siteColorReader(before, count);
-  const given = new Map([...known].filter(([one]) => named.includes(one)));
+  const given = new Map<number, number>();
   const isFree = (color: number) => ![...given.values()].includes(color);
-  const isForgotten = (color: number) => isFree(color) && ![...known.values()].includes(color);
-  const waiting = named.filter((one) => !given.has(one));
-  for (const one of waiting) {
-    if (isFree(colorBefore(one))) given.set(one, colorBefore(one));
-  }
-  for (const one of waiting) {
+  const usersOf = (color: number) => [...first.values()].filter((one) => one === color).length;
+  for (const [one, color] of first) if (named.includes(one) && isFree(color)) given.set(one, color);
+  for (const one of named) {
     if (given.has(one)) continue;
+    const own = colorBefore(one);
     // Starts at its own color, so sites that collide do not all take the first free one.
-    const next = Array.from(
-      { length: count - 1 },
-      (_, step) => (colorBefore(one) + step + 1) % count,
-    );
-    given.set(one, next.find(isForgotten) ?? next.find(isFree) ?? colorBefore(one));
+    const free = Array.from({ length: count }, (_, step) => (own + step) % count).filter(isFree);
+    const color = isFree(own) ? own : free.sort((a, b) => usersOf(a) - usersOf(b))[0];
+    given.set(one, color);
+    if (!first.has(one)) first.set(one, color);
   }
-  const rest = [...known].filter(([one, color]) => !given.has(one) && isFree(color));
   const text = (pairs: Iterable<readonly [number, number | undefined]>) =>
     Array.from(pairs, ([one, color]) => `${one}:${color}`).join(',');
-  return [named.map((one) => [one, given.get(one)] as const), rest].map(text).join(';');
+  return `${text(named.map((one) => [one, given.get(one)]))};${text(first)}`;
 }
