@@ -168,7 +168,7 @@ const idleText = ({ idle }: Diagnosis): string[] =>
   idle === undefined
     ? []
     : [
-        `${plural(idle.count, 'gradient')} (${formatBytes(idle.bytes)}) are of parameters that no optimizer has state for, as it has for others.`,
+        `${plural(idle.count, 'gradient')} (${formatBytes(idle.bytes)}) of the run are of parameters that no optimizer has state for, as it has for others.`,
       ];
 
 /** '10.24 GiB is the graphs of 8 forward passes at train.py:126 (train) that wait for one backward together: …' */

@@ -203,3 +203,15 @@ const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
 /** Harmless, but fixing it would lower the peak. */
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Verdict, 'pattern' | 'severity'>) =>
   ONLY_ADVICE.includes(pattern) && severity === 'low';
+
+/** One check more: what sets the peak of a run in which nothing is wrong is no finding, but the verdict may name it. */
+export function peakCheck(verdict: Pick<Verdict, 'cause' | 'pattern' | 'severity'>) {
+  const isAdvice = isOnlyAdvice(verdict);
+  if (verdict.cause !== 'none' && !isAdvice) return [];
+  const status = isAdvice ? ('found' as const) : ('clear' as const);
+  const reason = isAdvice
+    ? 'the verdict says which.'
+    : 'no data, unused graph, scratch tensors or single part was found that the run could do without.';
+  const about = 'data, passes, lines and parts that set the peak of a run that works';
+  return [{ about, status, reason }];
+}

@@ -4,7 +4,7 @@ import { mostText } from '../../analysis/account/line-share.ts';
 import { burstsText, entryLabel, isRate } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { WHEN } from '../../analysis/verdict/sentences.ts';
-import { gainText, otherLines } from '../../analysis/verdict/types.ts';
+import { gainText, otherLines, peakCheck } from '../../analysis/verdict/types.ts';
 import { formatBytes, formatCount, plural, sentenceCase, withArticle } from '../../base/format.ts';
 import { rowNote, sampleText } from '../../device/model/card.ts';
 import {
@@ -69,7 +69,7 @@ function deviceLines(
         SEVERITY_STYLES[finding.severity],
       ),
     ),
-    ...write.section('Checked', write.list(checks.map(checkText))),
+    ...write.section('Checked', write.list([...checks.map(checkText), ...peakChecks(verdict)])),
   ];
 }
 
@@ -212,3 +212,11 @@ export function frameText({ file, line, name }: FrameReport): string {
 /** 'growth: found. 2 findings' */
 const checkText = ({ detector, status, reason }: Check): string =>
   `${detector}: ${STATUS_LABELS[status]}. ${sentenceCase(reason)}`;
+
+const peakChecks = (verdict: VerdictReport | null): string[] =>
+  verdict === null
+    ? []
+    : peakCheck({ ...verdict, pattern: verdict.pattern ?? undefined }).map(
+        ({ about, status, reason }) =>
+          `${about}: ${STATUS_LABELS[status]}. ${sentenceCase(reason)}`,
+      );

@@ -5,7 +5,7 @@ import { mostText } from '../../../analysis/account/line-share.ts';
 import { type Check, DETECTOR_IDS, detectorOf } from '../../../analysis/findings/detectors.ts';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { WHEN } from '../../../analysis/verdict/sentences.ts';
-import { isOnlyAdvice, type Verdict } from '../../../analysis/verdict/types.ts';
+import { peakCheck, type Verdict } from '../../../analysis/verdict/types.ts';
 import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsText } from '../../../output/report/findings-text.ts';
@@ -191,26 +191,11 @@ interface CheckListProps {
 
 type ShownCheck = Pick<Check, 'status' | 'reason'> & { readonly about: string };
 
-/** What sets the peak of a run in which nothing is wrong is no finding, but the verdict may name it. */
-function adviceCheck(verdict: Verdict): ShownCheck[] {
-  const isAdvice = isOnlyAdvice(verdict);
-  if (verdict.cause !== 'none' && !isAdvice) return [];
-  const reason = isAdvice
-    ? 'the verdict above says which.'
-    : 'no data, unused graph, scratch tensors or single part was found that the run could do without.';
-  return [
-    {
-      about: 'data, passes, lines and parts that set the peak of a run that works',
-      ...{ status: isAdvice ? 'found' : 'clear', reason },
-    },
-  ];
-}
-
 function CheckList({ checks, verdict }: CheckListProps) {
   if (checks.length === 0) return undefined;
   const shown = [
     ...checks.map((check): ShownCheck => ({ ...check, about: detectorOf(check).about })),
-    ...(verdict === undefined ? [] : adviceCheck(verdict)),
+    ...(verdict === undefined ? [] : peakCheck(verdict)),
   ];
   return (
     <details className="ruled">
