@@ -5,6 +5,7 @@ import { upperBound } from '../../base/binary-search.ts';
 import { addUp, countOne, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { type ClassTotal, MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
+import { waitsFrom } from '../../device/model/waits.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
@@ -96,7 +97,7 @@ type Ids = readonly AllocationIndex[];
 
 /** The first claimant of a block gets it: streams, failed calls, cohorts, chains of replaced tensors, then its class. */
 function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
-  const { freeRequested } = context.input.replay.allocations;
+  const { freeRequested, end } = context.input.replay.allocations;
   const taken = new Set<AllocationIndex>();
   const drafts: Draft[] = [];
   const claim = (draft: Draft) => {
@@ -106,7 +107,8 @@ function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): 
     const rate = 2 * ids.length < draft.ids.length ? undefined : draft.rate;
     if (ids.length > 0) drafts.push({ ...draft, ids, rate });
   };
-  const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
+  // What the next event gives back counts as what it was, as it is drawn.
+  const pending = Array.from(live).filter((id) => waitsFrom(freeRequested[id], end[id]) <= event);
   claim(plainDraft(context, 'pending-free', pending));
   const { leaks, others } = cohortsAt(context, live);
   for (const draft of errorDrafts(context, live)) claim(draft);
