@@ -57,6 +57,9 @@ const TOP_PINS = 8;
 /** Of what was reserved: less is what sizes that vary cost many programs, and harmless until memory runs short. */
 const HARMFUL_SHARE = 0.5;
 
+/** Most programs' peaks are no further apart. */
+const COMMON_SHARE = 0.1;
+
 export function detectFragmentation(context: AnalysisInput): DetectorResult<FragmentationFinding> {
   const { replay } = context.input;
   const { reservedBytes, activeBytes } = replay.peaks;
@@ -65,8 +68,14 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const { bytes, share } = overhead;
   if (overhead.severity === 'none') {
     const between = reservedOverhead(replay.peaks, 0);
+    const meaning =
+      ooms.length > 0
+        ? '. What was free when memory ran out is judged with the OOM'
+        : between.share < COMMON_SHARE
+          ? ', as they are in most programs'
+          : ', which costs nothing while memory does not run short';
     return clear(
-      `${replay.recording === 'truncated' ? 'In what is left, reserved' : 'reserved'} at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: the peaks are ${formatBytes(between.bytes)} (${formatPercent(between.share)}) apart${ooms.length > 0 ? '. What was free when memory ran out is judged with the OOM' : ', as they are in most programs'}.`,
+      `${replay.recording === 'truncated' ? 'In what is left, reserved' : 'reserved'} at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}: the peaks are ${formatBytes(between.bytes)} (${formatPercent(between.share)}) apart${meaning}.`,
     );
   }
   const before = replay.start.reservedBytes;
