@@ -16,7 +16,7 @@ import { highest } from '../../base/extremes.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { type GrowthKind, isOutput } from '../detectors/growth-groups.ts';
-import { growthOf, type Leak, SURE_STEPS } from '../detectors/growth-leaks.ts';
+import { growthOf, type Leak, olderOf, SURE_STEPS } from '../detectors/growth-leaks.ts';
 import { agedOutOf } from '../detectors/growth-sites.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { statementFrame, userLines } from '../findings/user-lines.ts';
@@ -52,7 +52,7 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   const isHook = ([{ group }]: readonly Leak[]) => Number(group.kind === 'kept-hook');
   const byClaim = context.once(mergedLeaks).toSorted((a, b) => isHook(b) - isHook(a));
   const leaks = byClaim.map((same): Draft => {
-    const kept = leakIds(same, rest, places, taken);
+    const kept = leakIds(context, same, rest, taken);
     const latest = latestOf(context, kept, live, places, taken);
     for (const id of latest) taken.add(id);
     const all = [...kept, ...latest];
@@ -263,11 +263,12 @@ function keptBeforeRing(context: AnalysisInput) {
  * the same statement.
  */
 function leakIds(
+  context: AnalysisInput,
   same: readonly Leak[],
   rest: readonly AllocationIndex[],
-  places: Places,
   taken: Set<AllocationIndex>,
 ): AllocationIndex[] {
+  const places = context.once(placesOf);
   const sites = same.flatMap(({ group }) => group.sites);
   const own = sites.flatMap(({ kept }) => kept).filter((id) => !taken.has(id));
   for (const id of own) taken.add(id);
@@ -277,10 +278,15 @@ function leakIds(
   const keys = new Set(isWide ? own.map((id) => places.keyOf(id)) : []);
   const lines = new Set(SINGLE.includes(kind) ? [...stacks].map(places.lineOf) : []);
   lines.delete(undefined);
-  for (const id of rest) {
+  const older = SINGLE.includes(kind) ? olderOf(context, sites) : [];
+  const isOlder = new Set(older);
+  for (const id of [...rest, ...older]) {
     const stack = places.stackOf(id);
     const isSame =
-      stacks.has(stack) || keys.has(places.keyOf(id)) || lines.has(places.lineOf(stack));
+      isOlder.has(id) ||
+      stacks.has(stack) ||
+      keys.has(places.keyOf(id)) ||
+      lines.has(places.lineOf(stack));
     if (taken.has(id) || !isSame) continue;
     taken.add(id);
     own.push(id);

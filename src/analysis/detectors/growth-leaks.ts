@@ -1,7 +1,8 @@
 /** What grows step after step: each leak with its tensors, its rate and the law of its growth. */
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { unitOf } from '../account/repetitions.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { GrowthLawKind, PerStep } from '../findings/types.ts';
@@ -127,7 +128,9 @@ function leakOf(context: AnalysisInput, group: GrowthGroup, sequence: StepSequen
       : perStepOf(sites, sequence)),
     unit: unitOf(context, isByKey ? primary : sequence),
   };
-  const keptSteps = highest(sites.map((site) => site.keptSteps));
+  const keptSteps =
+    highest(sites.map((site) => site.keptSteps)) *
+    (1 + olderOf(context, sites).length / kept.length);
   const isOften =
     keptSteps >= SURE_STEPS || (keptSteps >= SURE_RARE_STEPS && perStep.steps >= SURE_SPAN_STEPS);
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
@@ -138,6 +141,22 @@ function leakOf(context: AnalysisInput, group: GrowthGroup, sequence: StepSequen
     isSure: isOften && (isLarge || context.isTraining),
     isCostly: isLarge || perStep.bytes * FAR_STEPS >= peak / 2,
   };
+}
+
+/**
+ * What the same lines kept before a ring's oldest event, whatever it is: weights of models that are loaded again and again
+ * are no weights that a program has once.
+ */
+export function olderOf(
+  { input }: AnalysisInput,
+  sites: readonly GrowingSite[],
+): AllocationIndex[] {
+  const { stack, requestedBytes, freeRequested, preexisting } = input.replay.allocations;
+  const stacks = new Set(sites.map((site) => site.stack).filter((own) => own > EMPTY_STACK));
+  const sizes = new Set(sites.flatMap(({ kept }) => kept.map((id) => requestedBytes[id])));
+  const isOlder = (id: AllocationIndex) =>
+    stacks.has(stack[id]) && sizes.has(requestedBytes[id]) && freeRequested[id] === NEVER;
+  return Array.from({ length: preexisting }, (_, id) => id).filter(isOlder);
 }
 
 export const beginOf = (sites: readonly GrowingSite[]): number =>

@@ -103,6 +103,7 @@ export class Classifier {
     if ((hints & FrameRole.Workspace) !== 0) return Evidence.WorkspaceStack;
     if ((hints & FrameRole.Gathered) !== 0) return Evidence.Gathered;
     if (this.#workspaces.has(id)) return Evidence.WorkspaceSize;
+    if ((hints & this.#freedHints(id) & FrameRole.Recurrent) !== 0) return Evidence.WorkspaceStack;
     switch (role) {
       case StackRole.Backward:
         return this.#inBackward(id, hints);
@@ -117,6 +118,11 @@ export class Classifier {
     }
   }
 
+  /** What the stack that freed it says. */
+  #freedHints(id: AllocationIndex): number {
+    return this.#roles.hints[this.#lives.freedBy(id)];
+  }
+
   #inBackward(id: AllocationIndex, hints: number): Evidence {
     const { freeRequested, requestedBytes } = this.#table;
     const { end, endsIn } = this.#passes;
@@ -125,8 +131,7 @@ export class Classifier {
     if ((hints & FrameRole.Recompute) !== 0) return this.#recomputed(id);
     if (freeRequested[id] <= passEnd) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
-      const freedBy = this.#roles.hints[this.#lives.freedBy(id)];
-      if ((freedBy & FrameRole.Collective) !== 0) return Evidence.Reduced;
+      if ((this.#freedHints(id) & FrameRole.Collective) !== 0) return Evidence.Reduced;
       return Evidence.BackwardFreed;
     }
     if (!isLastPass) return Evidence.BackwardKept;
@@ -185,7 +190,7 @@ export class Classifier {
     if (isScratch && (hints & FrameRole.Convolution) !== 0) return Evidence.ConvolutionFreed;
     if (freeRequested[id] <= this.#lives.runEnd(id) || this.#lives.goesInReturn(id))
       return Evidence.ForwardFreed;
-    const isGraph = (this.#roles.hints[this.#lives.freedBy(id)] & FrameRole.Released) !== 0;
+    const isGraph = (this.#freedHints(id) & FrameRole.Released) !== 0;
     return isGraph ? Evidence.GraphFreed : Evidence.ForwardDropped;
   }
 

@@ -221,9 +221,12 @@ export function* workspacesBySize(
       }
     }
   });
-  for (const [handle, [id, ...more]] of besides) {
+  const stacks = new Set([...found].map((id) => stack[id]));
+  for (const [handle, ids] of besides) {
     yield;
-    if (more.length === 0 && freeOf.has(handle) && isMadeOnce(table, id)) found.add(id);
+    // One product may have made both, or it is the only tensor of that size which is kept.
+    const id = ids.find((one) => stacks.has(stack[one])) ?? (ids.length === 1 ? ids[0] : undefined);
+    if (id !== undefined && freeOf.has(handle) && isMadeOnce(table, id)) found.add(id);
   }
   return found;
 }

@@ -47,6 +47,8 @@ export const FrameRole = {
   NamedForward: 4194304,
   /** A function of the user's that is called step. */
   NamedStep: 8388608,
+  /** C++ of cuDNN's recurrent layers: what it also frees there is scratch, the rest are outputs and gradients. */
+  Recurrent: 16777216,
 } as const;
 
 const F = FrameRole;
@@ -176,6 +178,8 @@ const CPP_COLLECTIVE = /^c10d::/;
 const CPP_WORKSPACE =
   /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_(conv_plan|single_conv|fused_conv)|\w*Workspace::Workspace|Workspace::Workspace))/;
 
+const CPP_RECURRENT = /^at::native::_cudnn_rnn/;
+
 /** The bits of each frame, including those only classes need. */
 function allFrameRoles(source: StackSource, reader: StackReader): Uint32Array {
   const { strings, frames } = source;
@@ -227,6 +231,7 @@ function cppRoles(symbol: string): number {
   if (ENGINE.test(symbol)) return F.Engine;
   if (RELEASED.test(symbol)) return F.Released;
   if (CPP_COLLECTIVE.test(symbol)) return F.Collective;
+  if (CPP_RECURRENT.test(symbol)) return F.Recurrent;
   return CPP_WORKSPACE.test(symbol) ? F.Workspace : 0;
 }
 
@@ -272,6 +277,7 @@ const INHERITED =
   F.Building |
   F.Autograd |
   F.Workspace |
+  F.Recurrent |
   F.Recompute |
   F.Released |
   F.Moved;
