@@ -98,7 +98,10 @@ function fromAnnotations(
 function fromOptimizerRanges(context: AnalysisInput, groups: Groups): StepSequence | undefined {
   const calls = [...groups].flatMap(([key, spans]) => (OPTIMIZER_RANGE.test(key) ? [spans] : []));
   const [best = []] = calls.sort((a, b) => b.length - a.length);
-  const ends = best.flatMap(({ endEvent }) => (endEvent > 0 ? endEvent - 1 : []));
+  // One that began before the oldest event ends no step that is here.
+  const ends = best.flatMap(({ startUs, endEvent }) =>
+    endEvent > 0 && startUs >= 0 ? endEvent - 1 : [],
+  );
   const own = lastOfEach(context, ends);
   const sequence = optimizerSequence(own, 0);
   return own === ends ? sequence : sequence && { ...sequence, description: LATER_OPTIMIZER };

@@ -112,7 +112,7 @@ it('a part that no optimizer trains, though it has gradients', async () => {
   const part = (await analyse(finetuned(2).context())).verdict;
   expect([part.pattern, part.tone, part.lines[0].line]).toEqual(['untrained-part', 'calm', 10]);
   expect(part.also.join(' ')).toContain(
-    '6 gradients (27.00 MiB) are of parameters that no optimizer',
+    '6 gradients (27.00 MiB) of the run are of parameters that no optimizer',
   );
   expect((await analyse(finetuned(8).context())).verdict.cause).toBe('none');
 });
