@@ -333,3 +333,26 @@ export function wasGivenBack({ input }: AnalysisInput, all: readonly AllocationI
   }
   return false;
 }
+
+/** Whether most of the cohort was freed, at once or one by one, while the program's steps went on. */
+export function wasDrained(
+  { input, stepSequences }: AnalysisInput,
+  all: readonly AllocationIndex[],
+): boolean {
+  const { start, freeRequested, sizeBytes } = input.replay.allocations;
+  const lastStep = stepSequences[0]?.bounds.at(-2);
+  if (lastStep === undefined) return false;
+  const changes = all
+    .flatMap((id): [EventIndex, number][] => [
+      [start[id], sizeBytes[id]],
+      [freeRequested[id], -sizeBytes[id]],
+    ])
+    .filter(([event]) => event <= lastStep)
+    .sort(([a], [b]) => a - b);
+  let [live, highest] = [0, 0];
+  for (const [, bytes] of changes) {
+    live += bytes;
+    highest = Math.max(highest, live);
+  }
+  return live < (1 - GIVEN_BACK_SHARE) * highest;
+}

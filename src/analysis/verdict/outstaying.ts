@@ -7,7 +7,7 @@ import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collec
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
-import { wasGivenBack } from '../account/repetitions.ts';
+import { wasDrained, wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, innermostOwn } from '../findings/user-lines.ts';
@@ -31,7 +31,7 @@ export function piledUp({ context, account, findings }: Case): Diagnosis | undef
       isKept(one.kind) &&
       one.count >= MIN_PILED &&
       loweredBy(one) >= Math.max(MIN_BYTES, PILED_SHARE * allocatedBytes) &&
-      wasGivenBack(context, allOf(context, one)),
+      isGivenBack(context, allOf(context, one)),
   );
   if (entry === undefined) return undefined;
   return {
@@ -40,6 +40,10 @@ export function piledUp({ context, account, findings }: Case): Diagnosis | undef
     finding: findings.find(({ kind }) => kind === 'freed-in-bursts'),
   };
 }
+
+/** At once, or one by one, as from a queue. */
+const isGivenBack = (context: AnalysisInput, all: readonly AllocationIndex[]): boolean =>
+  wasGivenBack(context, all) || wasDrained(context, all);
 
 /** What its lines ever kept, in order of allocation. */
 function allOf({ classification, input }: AnalysisInput, { allocations }: AccountEntry) {

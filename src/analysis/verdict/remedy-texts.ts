@@ -220,7 +220,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   ],
   'piled-up': all({
     'to-cpu':
-      'Keep only what is needed of each: a number (.item()), a smaller tensor of its own (.clone() of a slice), or a copy on the CPU.',
+      'Keep only what is needed of each: a number (.item()), a smaller tensor of its own (.clone() of a slice), or a copy on the CPU. A queue that is filled faster than it is emptied needs a limit: queue.Queue(maxsize=2).',
   }),
   'line-scratch': all({
     'one-tensor':
