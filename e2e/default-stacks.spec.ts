@@ -71,7 +71,7 @@ for (const [name, fromLeft] of [
   test(`${name} reads as a recording of Python alone`, async ({ page }) => {
     await openCapture(page, `default_stacks/${name}.pickle.gz`);
     await expectReadable(page.getByRole('status', { name: 'Verdict' }));
-    await expectReadable(legendOf(page));
+    await expectReadable(legendOf(page).getByRole('list'));
     await expect(legendOf(page)).toContainText(/scenarios\.py:\d+/);
     const at = await pointOnPython(page, fromLeft);
     await expectReadable(page.getByTestId('tooltip'));
@@ -135,7 +135,7 @@ test('names of 10 kB and stacks of C++ alone break no layout', async ({ page }) 
   await expect(plotOf(page)).toBeVisible();
   await idle(page);
   await expectReadable(page.getByRole('status', { name: 'Verdict' }));
-  await expectReadable(legendOf(page));
+  await expectReadable(legendOf(page).getByRole('list'));
   for (const height of [0.1, 0.3, 0.45]) {
     const at = await pointAt(page, 0.9, height);
     await page.mouse.move(at.x, at.y);

@@ -11,8 +11,8 @@ interface Size {
 }
 
 const COMMON: readonly Size[] = [
-  { width: 1440, height: 900, deviceScaleFactor: 1, room: { plot: 600, lines: 10 } },
-  { width: 1024, height: 768, deviceScaleFactor: 1, room: { plot: 460, lines: 13 } },
+  { width: 1440, height: 900, deviceScaleFactor: 1, room: { plot: 585, lines: 10 } },
+  { width: 1024, height: 768, deviceScaleFactor: 1, room: { plot: 440, lines: 13 } },
 ];
 const SMALL: readonly Size[] = [
   { width: 800, height: 600, deviceScaleFactor: 1 },

@@ -1,14 +1,14 @@
 /** Call sites as table rows: contents and sort orders. */
 
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
-import { addTo, groupBy } from '../../base/collections.ts';
-import { tellApart } from '../../base/tell-apart.ts';
+import { addTo } from '../../base/collections.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { earlierUses, labelText } from '../model/allocation-labels.ts';
 import { type CallSiteTable, callSiteTable, siteOfAllocation } from '../model/call-sites.ts';
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
+import { siteNames } from '../model/site-names.ts';
 import { callSiteLine } from '../model/stacks.ts';
 import type { FrameView } from '../model/types.ts';
 import { compareText, orderByKeys, upTo } from './order-by-keys.ts';
@@ -35,7 +35,6 @@ export function callSiteList(
 ) {
   const table = callSiteTable(context, mask);
   const order = orderCallSites(context, table, key, isDescending);
-  const callerOf = tellingCallers(context, table);
   return {
     length: order.length,
     lineOf(allocation: AllocationIndex) {
@@ -45,7 +44,7 @@ export function callSiteList(
     rows: (from: number, to: number) =>
       Array.from(order.subarray(from, to), (row) => ({
         ...callSiteRow(context, table, row),
-        caller: callerOf(row),
+        callers: callersOf(context, table.stack[row]),
       })),
   };
 }
@@ -75,35 +74,19 @@ const SORTED_BY = {
       replay.allocations.start[table.last[row]],
 } as const satisfies Readonly<Record<string, SortedBy>>;
 
-/**
- * By row: the nearest of the user's callers in which call sites of one line differ, or else the nearest.
- *
- *     net.py:24 ← block.py:9 ← train.py:36        train.py:36
- *     net.py:24 ← block.py:9 ← train.py:37        train.py:37
- */
-function tellingCallers({ stacks }: DeviceModel, { stack, length }: CallSiteTable) {
-  const callers = Array.from({ length }, (_, row) => stacks.callersOf(stack[row]));
-  const chains = {
-    lengthOf: (row: number) => callers[row].length,
-    keyOf: (row: number, depth: number) => callers[row][depth],
-  };
-  const depths = new Map<number, number>();
-  const byLine = groupBy([...callers.keys()], (row) => stacks.topUserFrame(stack[row]));
-  for (const same of byLine.values())
-    tellApart(same, chains, {
-      onPlace(rows, frame, depth) {
-        for (const row of rows) if (frame !== undefined || !depths.has(row)) depths.set(row, depth);
-      },
-    });
-  return (row: number): FrameView | undefined => {
-    const frame = callers[row][depths.get(row) ?? 0];
-    return frame === undefined ? undefined : stacks.frame(frame);
-  };
+/** The callers that tell a site from others of its line, as in legends; or else the nearest. */
+function callersOf(context: DeviceModel, site: StackIndex): readonly FrameView[] {
+  const { stacks } = context;
+  const places = siteNames(context)[context.callSites().rowOf(site)]?.places ?? [];
+  const telling = places.filter(({ isInner }) => !isInner).map(({ frame }) => frame);
+  if (telling.length > 0) return telling;
+  const nearest = stacks.callersOf(site).slice(0, 1);
+  return nearest.map((frame) => stacks.frame(frame));
 }
 
-/** As a list has it: with its caller. */
+/** As a list has it: with its callers. */
 export interface CallSiteRow extends ReturnType<typeof callSiteRow> {
-  readonly caller?: FrameView | undefined;
+  readonly callers?: readonly FrameView[];
 }
 
 export function callSiteRow(context: DeviceModel, table: CallSiteTable, row: number) {

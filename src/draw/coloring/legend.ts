@@ -24,7 +24,10 @@ export type Legend = ReturnType<typeof legendAt>;
 /** Maximum number of stacks to name; there may be thousands. */
 const NAMED_STACKS = 8;
 
-/** Classes that are empty at the event stay listed with 0, because a legend that jumps is hard to use. */
+/**
+ * Classes that are empty at the event stay listed with 0, because a legend that jumps is hard to use; call sites come and
+ * go.
+ */
 export function legendAt(
   context: DeviceModel,
   index: TimelineIndex,
@@ -60,7 +63,7 @@ export function legendAt(
   const entries = [
     ...stackEntries(context, coloring, sites),
     ...byClass.filter(({ count }) => !isByStack || count > 0),
-    ...(pending.count > 0 || index.hasWaits ? [pending] : []),
+    ...(pending.count > 0 || (index.hasWaits && !isByStack) ? [pending] : []),
   ];
   if (isByStack || colorBy === 'class') entries.sort(largestFirst);
   /** The state after the event; `totalBytes` is its active memory. */

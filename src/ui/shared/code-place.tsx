@@ -60,15 +60,15 @@ export function FrameCell({ name, path = '', title, leaf, leafPlace, caller }: F
 }
 
 interface SiteCellProps extends CallSiteLine {
-  readonly caller?: FrameView | undefined;
+  readonly callers?: readonly FrameView[] | undefined;
 }
 
 /**
  * The user's own line and the operation it called, 'mlp model.py:52 · gelu in functional.py:16'; or why there is none.
  */
-export function SiteCell({ stackKind, topFrame, leafFrame, caller }: SiteCellProps) {
+export function SiteCell({ stackKind, topFrame, leafFrame, callers = [] }: SiteCellProps) {
   if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
-  const called = caller === undefined ? '' : `\ncalled from ${frameLabel(caller)}`;
+  const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   const title = `${frameTitle(topFrame)}${called}`;
   return (
     <FrameCell
@@ -77,7 +77,7 @@ export function SiteCell({ stackKind, topFrame, leafFrame, caller }: SiteCellPro
       title={leafFrame === undefined ? title : `${title}\n· ${leafText(leafFrame)}`}
       leaf={leafFrame && functionText(leafFrame)}
       leafPlace={leafFrame && leafPlace(leafFrame)}
-      caller={caller && frameLocation(caller)}
+      caller={callers.map(frameLocation).join(' ← ') || undefined}
     />
   );
 }

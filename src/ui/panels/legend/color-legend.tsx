@@ -49,7 +49,13 @@ export function ColorLegend() {
     window.addEventListener('pointerdown', closeOutside);
     return () => window.removeEventListener('pointerdown', closeOutside);
   }, [isOpen]);
-  if (shown === undefined) return <div className="color-legend" aria-busy />;
+  if (shown === undefined) {
+    return (
+      <div className="color-legend" aria-busy>
+        <div className="legend-list" />
+      </div>
+    );
+  }
   const { entries, event, totalBytes } = shown.legend;
   const { thin } = plotColors(theme);
   const labels = entries.map(({ label }) => label);
@@ -62,43 +68,51 @@ export function ColorLegend() {
       aria-busy={!shown.isCurrent}
       data-open={isOpen}
     >
-      <p className="legend-place" title="Active memory after this event">
-        <strong>{formatBytes(totalBytes)}</strong>
-        {shown.isAtCursor ? ' at the cursor' : ' at the peak in view'}
-        <span className="legend-where">: event {formatCount(event)}</span>
-      </p>
-      <ul>
-        {entries.map((entry, at) => (
-          <li key={`${entry.label} ${entry.term}`}>
-            <Entry entry={entry} text={texts[at] ?? entry.label} shown={shown} />
-          </li>
-        ))}
-        {isTransformed && (shown.colorBy === 'stack' || shown.colorBy === 'site') && (
-          <li title="The flame graph’s transforms apply to its own graph, table and downloads">
-            <span className="inline-row legend-entry">stacks as recorded, not transformed</span>
-          </li>
-        )}
-      </ul>
-      {/* Beside the list, so that it is there however little room the list has: gray may be most of the plot. */}
-      <span
-        className="inline-row legend-entry"
-        title="Thinner than a pixel: several blocks share these pixels. Zoom in."
-      >
-        <Swatch colors={[thin]} />
-        <span>
-          <span className="legend-where">thinner than </span>
-          <span className="legend-less">&lt; </span>a pixel
+      <div className="inline-row legend-head">
+        <p className="legend-place" title="Active memory after this event">
+          <strong>{formatBytes(totalBytes)}</strong>
+          {' at'}
+          <span className="legend-where"> the</span>
+          {shown.isAtCursor ? ' cursor' : ' peak'}
+          <span className="legend-where">
+            {shown.isAtCursor ? '' : ' in view'}: event {formatCount(event)}
+          </span>
+        </p>
+        {/* Outside the list, so that it is there however little room the list has: gray may be most of the plot. */}
+        <span
+          className="inline-row legend-entry"
+          title="Thinner than a pixel: several blocks share these pixels. Zoom in."
+        >
+          <Swatch colors={[thin]} />
+          <span>
+            <span className="legend-where">thinner than </span>
+            <span className="legend-less">&lt; </span>a pixel
+          </span>
         </span>
-      </span>
-      <Button
-        className="hoverable legend-toggle"
-        aria-expanded={isOpen}
-        title={isOpen ? 'Back to one row' : 'Show every color'}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        {isOpen ? 'Less' : `All ${formatCount(entries.length)}`}
-        <ChevronDown size={13} aria-hidden />
-      </Button>
+        <Button
+          className="hoverable legend-toggle"
+          aria-expanded={isOpen}
+          title={isOpen ? 'Back to a few rows' : 'Show every color'}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {isOpen ? 'Less' : `All ${formatCount(entries.length)}`}
+          <ChevronDown size={13} aria-hidden />
+        </Button>
+      </div>
+      <div className="legend-list">
+        <ul>
+          {entries.map((entry, at) => (
+            <li key={`${entry.label} ${entry.term}`}>
+              <Entry entry={entry} text={texts[at] ?? entry.label} shown={shown} />
+            </li>
+          ))}
+          {isTransformed && (shown.colorBy === 'stack' || shown.colorBy === 'site') && (
+            <li title="The flame graph’s transforms apply to its own graph, table and downloads">
+              <span className="inline-row legend-entry">stacks as recorded, not transformed</span>
+            </li>
+          )}
+        </ul>
+      </div>
     </section>
   );
 }

@@ -11,7 +11,13 @@ it('keeps of a call site what tells it from the others', () => {
     'net.py:9 · mul in f.py:1 · called from a.py:1',
     'net.py:9 · mul in f.py:1 · called from a.py:2',
     'net.py:9 · add in f.py:1 · called from a.py:1',
-    'MulBackward0 (backward pass)',
+    'train.py:5 · step in adam.py:178',
+    'train.py:5 · step in adam.py:182',
+    'train.py:69 · to in module.py:7 · by way of module.py:934',
+    'train.py:69 · to in module.py:7 · by way of module.py:1384',
+    'loop.py:1 (f) · called from loop.py:2 ← main.py:3',
+    'loop.py:1 (f) · called from loop.py:2 ← loop.py:4',
+    'MmBackward0 (backward pass)',
     '12 other call sites',
   ];
   expect(shortLabels(labels)).toEqual([
@@ -23,7 +29,13 @@ it('keeps of a call site what tells it from the others', () => {
     'net.py:9 · mul · called from a.py:1',
     'net.py:9 · called from a.py:2',
     'net.py:9 · add',
-    'MulBackward0',
+    'train.py:5 · adam.py:178',
+    'train.py:5 · adam.py:182',
+    'train.py:69 · by way of module.py:934',
+    'train.py:69 · by way of module.py:1384',
+    'loop.py:1 · called from main.py:3',
+    'loop.py:1 · called from :4',
+    'MmBackward0',
     '12 other call sites',
   ]);
 });

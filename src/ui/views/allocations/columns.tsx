@@ -121,7 +121,7 @@ export function siteColumns(
   const moment = momentWidthPx(device, clock);
   const { text, figure, bytes } = columnsIn<CallSiteRow, keyof typeof SITE_WORDS>(SITE_WORDS);
   const columns = [
-    text('siteLine', 276, ({ line, caller }) => <SiteCell {...line} caller={caller} />, {
+    text('siteLine', 276, ({ line, callers }) => <SiteCell {...line} callers={callers} />, {
       grow: 1,
     }),
     bytes('sitePeak', 104, ({ peakBytes }) => peakBytes),
