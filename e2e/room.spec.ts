@@ -1,6 +1,6 @@
 /** How much space the picture gets, and that nothing on the page is cut off by its box. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { chooseFile, idle, openCapture } from './viewer.ts';
+import { chooseFile, idle, openCapture, plotOf, pointAt } from './viewer.ts';
 
 interface Size {
   readonly width: number;
@@ -209,3 +209,15 @@ async function cutOff(page: Page): Promise<readonly string[]> {
       );
   });
 }
+
+test("the plot's tooltip does not cover the panel beside it", async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const at = await pointAt(page, 0.97, 0.1);
+  await page.mouse.move(at.x, at.y);
+  const tooltip = page.getByTestId('tooltip');
+  await expect(tooltip).toBeVisible();
+  const [box, plot] = [await tooltip.boundingBox(), await plotOf(page).boundingBox()];
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(
+    (plot?.x ?? 0) + (plot?.width ?? 0),
+  );
+});

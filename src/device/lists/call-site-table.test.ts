@@ -15,6 +15,6 @@ it('tells call sites of one line apart by the callers in which they differ', () 
   ];
   for (const chain of chains) program.alloc(2 ** 20, chain);
   const { length, rows } = callSiteList(program.context(), undefined, 'first', false);
-  const linesOf = rows(0, length).map(({ callers }) => callers.map(({ line }) => line));
+  const linesOf = rows(0, length).map(({ near }) => near.map(({ frame }) => frame.line));
   expect(linesOf).toEqual([[9, 36], [9, 37], [10], [51], []]);
 });

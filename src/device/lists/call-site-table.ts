@@ -8,9 +8,8 @@ import { type CallSiteTable, callSiteTable, siteOfAllocation } from '../model/ca
 import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
-import { siteNames } from '../model/site-names.ts';
+import { type NearFrame, siteNames } from '../model/site-names.ts';
 import { callSiteLine } from '../model/stacks.ts';
-import type { FrameView } from '../model/types.ts';
 import { compareText, orderByKeys, upTo } from './order-by-keys.ts';
 
 export type CallSiteKey = keyof typeof SORTED_BY;
@@ -44,7 +43,7 @@ export function callSiteList(
     rows: (from: number, to: number) =>
       Array.from(order.subarray(from, to), (row) => ({
         ...callSiteRow(context, table, row),
-        callers: callersOf(context, table.stack[row]),
+        near: placesOf(context, table.stack[row]),
       })),
   };
 }
@@ -74,19 +73,18 @@ const SORTED_BY = {
       replay.allocations.start[table.last[row]],
 } as const satisfies Readonly<Record<string, SortedBy>>;
 
-/** The callers that tell a site from others of its line, as in legends; or else the nearest. */
-function callersOf(context: DeviceModel, site: StackIndex): readonly FrameView[] {
+/** The places that tell a site from others of its line, as in legends; or else its nearest caller. */
+function placesOf(context: DeviceModel, site: StackIndex): readonly NearFrame[] {
   const { stacks } = context;
-  const places = siteNames(context)[context.callSites().rowOf(site)]?.places ?? [];
-  const telling = places.filter(({ isInner }) => !isInner).map(({ frame }) => frame);
-  if (telling.length > 0) return telling;
+  const telling = siteNames(context)[context.callSites().rowOf(site)]?.places ?? [];
+  if (telling.length > 0) return telling.map(({ frame, isInner }) => ({ frame, isInner }));
   const nearest = stacks.callersOf(site).slice(0, 1);
-  return nearest.map((frame) => stacks.frame(frame));
+  return nearest.map((frame) => ({ frame: stacks.frame(frame), isInner: false }));
 }
 
-/** As a list has it: with its callers. */
+/** As a list has it: with what is near it in its stack. */
 export interface CallSiteRow extends ReturnType<typeof callSiteRow> {
-  readonly callers?: readonly FrameView[];
+  readonly near?: readonly NearFrame[];
 }
 
 export function callSiteRow(context: DeviceModel, table: CallSiteTable, row: number) {

@@ -17,11 +17,14 @@ export interface SiteName {
   readonly number: number | undefined;
 }
 
-export interface Near {
-  readonly place: string;
+export interface NearFrame {
   readonly frame: FrameView;
   /** Code that the line called, in a library. */
   readonly isInner: boolean;
+}
+
+interface Near extends NearFrame {
+  readonly place: string;
 }
 
 /** By row of the device's call sites; undefined for those without a stack. */

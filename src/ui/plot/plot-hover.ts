@@ -185,7 +185,7 @@ export class PlotHover {
     const near = this.#markersFrom(x0 + from * perPixel, x0 + to * perPixel, to - from, axis);
     const content = near[0]?.content ?? this.#answer?.hit?.content;
     if (content === undefined) hideTooltip();
-    else showTooltip(content, pointer.clientX, pointer.clientY);
+    else showTooltip(content, pointer.clientX, pointer.clientY, this.#options.context?.canvas);
   }
 }
 

@@ -25,14 +25,21 @@ const OFFSET = 14;
 let element: HTMLElement | undefined;
 let shown: TooltipContent | undefined;
 /** Measured once per content, because it forces a layout. */
-let size = { width: 0, height: 0 };
+let size = { width: 0, height: 0, right: 0 };
 
-/** `x` and `y` are CSS pixels in the window. */
-export function showTooltip(content: TooltipContent, x: number, y: number): void {
+/**
+ * `x` and `y` are CSS pixels in the window. The tooltip ends where `picture` ends, so that it covers no panel beside it.
+ */
+export function showTooltip(
+  content: TooltipContent,
+  x: number,
+  y: number,
+  picture: Element = document.documentElement,
+): void {
   element ??= makeElement();
-  if (content !== shown) fill(element, content);
-  const { width, height } = size;
-  const fitsRight = x + OFFSET + width < window.innerWidth;
+  if (content !== shown) fill(element, content, picture);
+  const { width, height, right } = size;
+  const fitsRight = x + OFFSET + width < right;
   // Prefer above: a stack grows from the bottom, so less of it is there.
   const fitsAbove = y - OFFSET - height > 0;
   const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - width);
@@ -54,14 +61,15 @@ function makeElement(): HTMLElement {
   return made;
 }
 
-function fill(tooltip: HTMLElement, content: TooltipContent): void {
+function fill(tooltip: HTMLElement, content: TooltipContent, picture: Element): void {
   const { title, label = '', lines } = content;
   const head = child('div', 'tooltip-head', '');
   head.append(child('strong', '', title), child('code', '', label));
   tooltip.replaceChildren(head, ...lines.map((line) => child('div', 'tooltip-line', line)));
   tooltip.hidden = false;
   shown = content;
-  size = { width: tooltip.offsetWidth, height: tooltip.offsetHeight };
+  const { right } = picture.getBoundingClientRect();
+  size = { width: tooltip.offsetWidth, height: tooltip.offsetHeight, right };
 }
 
 function child(tag: 'strong' | 'code' | 'div', className: string, text: string): HTMLElement {

@@ -9,6 +9,7 @@ import {
   leafPlace,
   leafText,
 } from '../../device/model/frame-text.ts';
+import type { NearFrame } from '../../device/model/site-names.ts';
 import { absenceText, type CallSiteLine } from '../../device/model/stacks.ts';
 import type { FrameView, StackKind } from '../../device/model/types.ts';
 import { CopyButton } from './buttons.tsx';
@@ -22,8 +23,8 @@ interface FrameCellProps {
   readonly leaf?: string | undefined;
   /** Where that is: 'functional.py:16'. */
   readonly leafPlace?: string | undefined;
-  /** What called it: 'meta.py:197'. */
-  readonly caller?: string | undefined;
+  /** What called it, or where in a library it led to: '← meta.py:197'. */
+  readonly near?: string | undefined;
 }
 
 /**
@@ -31,7 +32,7 @@ interface FrameCellProps {
  * folders first, then the function if it has a leaf, the front of the leaf's place, and the leaf. The file's name loses
  * its front too, so line numbers stay.
  */
-export function FrameCell({ name, path = '', title, leaf, leafPlace, caller }: FrameCellProps) {
+export function FrameCell({ name, path = '', title, leaf, leafPlace, near }: FrameCellProps) {
   const slash = path.lastIndexOf('/') + 1;
   return (
     <span className="frame-cell" title={title}>
@@ -48,11 +49,9 @@ export function FrameCell({ name, path = '', title, leaf, leafPlace, caller }: F
           <bdi>in {leafPlace}</bdi>
         </span>
       )}
-      {caller !== undefined && (
-        <span className="frame-cell-caller dim">
-          <bdi>
-            <span className="visually-hidden">called from</span> ← {caller}
-          </bdi>
+      {near !== undefined && (
+        <span className="frame-cell-near dim">
+          <bdi>{near}</bdi>
         </span>
       )}
     </span>
@@ -60,15 +59,17 @@ export function FrameCell({ name, path = '', title, leaf, leafPlace, caller }: F
 }
 
 interface SiteCellProps extends CallSiteLine {
-  readonly callers?: readonly FrameView[] | undefined;
+  readonly near?: readonly NearFrame[] | undefined;
 }
 
 /**
  * The user's own line and the operation it called, 'mlp model.py:52 · gelu in functional.py:16'; or why there is none.
  */
-export function SiteCell({ stackKind, topFrame, leafFrame, callers = [] }: SiteCellProps) {
+export function SiteCell({ stackKind, topFrame, leafFrame, near = [] }: SiteCellProps) {
   if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
-  const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
+  const words = ({ isInner, frame }: NearFrame) =>
+    `\n${isInner ? 'by way of' : 'called from'} ${frameLabel(frame)}`;
+  const called = near.map(words).join('');
   const title = `${frameTitle(topFrame)}${called}`;
   return (
     <FrameCell
@@ -77,7 +78,11 @@ export function SiteCell({ stackKind, topFrame, leafFrame, callers = [] }: SiteC
       title={leafFrame === undefined ? title : `${title}\n· ${leafText(leafFrame)}`}
       leaf={leafFrame && functionText(leafFrame)}
       leafPlace={leafFrame && leafPlace(leafFrame)}
-      caller={callers.map(frameLocation).join(' ← ') || undefined}
+      near={
+        near
+          .map(({ isInner, frame }) => `${isInner ? '→' : '←'} ${frameLocation(frame)}`)
+          .join(' ') || undefined
+      }
     />
   );
 }

@@ -145,7 +145,7 @@ function Lines({ frame, lines, text, onFiltered }: LinesProps) {
 const HEADINGS: Readonly<Record<string, string | undefined>> = {
   Line: undefined,
   'Allocated in all':
-    'All that this line, and what it called, allocated over the whole recording, freed or not',
+    'All that this line, and what it called, allocated over the whole recording, freed or not. A line that calls backward() or autograd.grad() has nothing of what backward allocates: autograd does that in threads of its own, and their stacks do not say who called it.',
   'At the peak': 'How much of it was live when the most memory was in use',
   'At the end': 'How much of it was live at the end: what the line keeps',
   Code: undefined,

@@ -123,7 +123,7 @@ export class FreeStrip implements PlotStrip {
     const free = shown.found.freeBytes[column];
     const largest = shown.found.largestBytes[column];
     if (free === undefined || largest === undefined || Number.isNaN(free)) hideTooltip();
-    else showTooltip(freeContent(free, largest), event.clientX, event.clientY);
+    else showTooltip(freeContent(free, largest), event.clientX, event.clientY, this.#canvas);
   }
 }
 

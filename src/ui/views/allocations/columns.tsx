@@ -61,7 +61,7 @@ export function allocationColumns(
   const hasPrivatePools = (known?.pool?.length ?? 0) > 0;
   const columns = [
     bytes('size', BYTES_WIDTH_PX, ({ blockBytes }) => blockBytes),
-    text('site', 222, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
+    text('site', 320, ({ line }) => <SiteCell {...line} />, { grow: 1 }),
     text('class', 118, (row) => <span title={classLabel(row.class)}>{classLabel(row.class)}</span>),
     ...(hasHolders
       ? [text('holder', 180, ({ holder }) => <span title={holder}>{holder}</span>)]
@@ -121,7 +121,7 @@ export function siteColumns(
   const moment = momentWidthPx(device, clock);
   const { text, figure, bytes } = columnsIn<CallSiteRow, keyof typeof SITE_WORDS>(SITE_WORDS);
   const columns = [
-    text('siteLine', 276, ({ line, callers }) => <SiteCell {...line} callers={callers} />, {
+    text('siteLine', 420, ({ line, near }) => <SiteCell {...line} near={near} />, {
       grow: 1,
     }),
     bytes('sitePeak', 104, ({ peakBytes }) => peakBytes),

@@ -77,7 +77,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
       paint();
     }
     if (content.current === undefined) hideTooltip();
-    else showTooltip(content.current, event.clientX, event.clientY);
+    else showTooltip(content.current, event.clientX, event.clientY, event.currentTarget);
   };
 
   const openMenu = (event: SyntheticEvent, box: FlameBox | undefined, at?: MouseEvent) => {

@@ -138,7 +138,8 @@ export class CardStrip implements PlotStrip {
     );
     const place = this.#canvas.getBoundingClientRect();
     const content = this.#contentOf(this.#focus);
-    if (content !== undefined) showTooltip(content, place.left + left, place.top + top);
+    if (content !== undefined)
+      showTooltip(content, place.left + left, place.top + top, this.#canvas);
   }
 
   #columnOf(focus: Focus | undefined): CardColumn | undefined {
@@ -222,7 +223,7 @@ export class CardStrip implements PlotStrip {
   #hover(event: PointerEvent): void {
     const content = this.#contentUnder(event);
     if (content === undefined) hideTooltip();
-    else showTooltip(content, event.clientX, event.clientY);
+    else showTooltip(content, event.clientX, event.clientY, this.#canvas);
   }
 
   #contentUnder(event: MouseEvent): TooltipContent | undefined {

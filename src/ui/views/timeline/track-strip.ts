@@ -148,7 +148,7 @@ export class TrackStrip implements PlotStrip {
     context.strokeRect(left, top + 2, right - left, TRACK_HEIGHT - 4);
     const place = this.#canvas.getBoundingClientRect();
     const content = boxContent({ span, count: 1 });
-    showTooltip(content, place.left + left, place.top + top + TRACK_HEIGHT);
+    showTooltip(content, place.left + left, place.top + top + TRACK_HEIGHT, this.#canvas);
   }
 
   #scroll(event: WheelEvent): void {
@@ -162,7 +162,7 @@ export class TrackStrip implements PlotStrip {
     const box = this.#boxUnder(event);
     this.#surface.style.cursor = box?.span === undefined ? 'default' : 'zoom-in';
     if (box === undefined) hideTooltip();
-    else showTooltip(boxContent(box), event.clientX, event.clientY);
+    else showTooltip(boxContent(box), event.clientX, event.clientY, this.#canvas);
   }
 
   #boxUnder(event: MouseEvent): TrackBox | undefined {
