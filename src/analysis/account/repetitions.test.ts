@@ -1,11 +1,12 @@
 /** What a repetition leaves behind, and what it is called. */
 import { expect, it } from 'vitest';
+import { NEVER } from '../../allocator/replay/types.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { adamAt, at, BACKWARD, forwardAt, Program } from '../../testing/program.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
 import { endOfRepetition } from './end-of-use.ts';
-import { rateOf, unitOf } from './repetitions.ts';
+import { rateOf, unitOf, wasDrained } from './repetitions.ts';
 
 const MIB = 2 ** 20;
 const STEPS = 12;
@@ -82,4 +83,23 @@ it('of what comes in each fifth step ends with the next of them', () => {
   expect(kept.slice(0, -1).map(endOfRepetition(context, kept))).toEqual(
     kept.slice(1).map((id) => start[id]),
   );
+});
+
+/** Whether what is made at events 0 to 9 counts as drained, in a run whose last step begins at event 80. */
+function isDrained(freeRequested: readonly number[]): boolean {
+  const allocations = {
+    start: Int32Array.from(freeRequested.keys()),
+    freeRequested: Int32Array.from(freeRequested),
+    sizeBytes: new Float64Array(freeRequested.length).fill(2 ** 20),
+  };
+  const context = { input: { replay: { allocations } }, stepSequences: [{ bounds: [-1, 80, 90] }] };
+  return wasDrained(context as unknown as AnalysisInput, [...freeRequested.keys()]);
+}
+
+it.each([
+  ['one by one, while the steps go on', (i: number) => 20 + 5 * i, true],
+  ['not at all', () => NEVER, false],
+  ['only when the program ends', () => 100, false],
+])('a queue that is emptied %s', (_, freedAt, expected) => {
+  expect(isDrained(Array.from({ length: 10 }, (__, i) => freedAt(i)))).toBe(expected);
 });
