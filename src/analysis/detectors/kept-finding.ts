@@ -323,7 +323,7 @@ const VERY_UNEVEN = 4;
 
 /** 'by about the same each time'. */
 function lawText(law: GrowthLaw): string {
-  const { kind, keptBytes, steps, sizes, pieces } = law;
+  const { kind, keptBytes, sizes, pieces } = law;
   const [least, most] = pieces.map(formatBytes);
   const range = least === most ? least : `${least} to ${most}`;
   switch (kind) {
@@ -332,7 +332,7 @@ function lawText(law: GrowthLaw): string {
     case 'by-key':
       return `by one piece for each new key, as a cache without a limit does: ${plural(sizes, 'size')}, ${range}`;
     case 'in-bursts':
-      return `${keptBytes.length} of ${plural(steps, 'time')} since it began, and not the others`;
+      return 'in some steps, and not in the others';
     case 'flat':
       if (!isUneven(law)) return 'by about the same each time';
       return pieces[1] >= VERY_UNEVEN * pieces[0]

@@ -157,7 +157,13 @@ function isLargeAlone(context: AnalysisInput, own: readonly ForwardRun[]): boole
 export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
   const { frame, parent } = context.input.snapshot.stacks;
   const lines = byLine(context).flatMap((own) => unusedOfLine(context, own) ?? []);
-  return [...groupBy(lines, ({ call }) => frame[parent[call]]).values()].map((same) => {
+  const alone = besideUnused(context, lines);
+  const functions = new Set(alone.map(({ call }) => functionOf(context, call)));
+  const keyOf = ({ call }: UnusedOfLine) => {
+    const name = functionOf(context, call);
+    return functions.has(name) ? name : frame[parent[call]];
+  };
+  return [...groupBy([...lines, ...alone], keyOf).values()].map((same) => {
     const runs = same.flatMap((line) => line.runs).sort((a, b) => a.first - b.first);
     const graphs = graphsOf(context, runs);
     const { sizeBytes } = context.input.replay.allocations;
@@ -180,6 +186,28 @@ export function linesOfUnused(
   const calls = graphs?.calls ?? [];
   return calls.map((call) => context.input.stacks.frame(frame[callerOf(context, call)]));
 }
+
+/** Single passes, too small to tell alone, in the function of such lines: `net(content)` beside `net(style)`. */
+function besideUnused(context: AnalysisInput, lines: readonly UnusedOfLine[]): UnusedOfLine[] {
+  const functions = new Set(lines.map(({ call }) => functionOf(context, call)));
+  const calls = new Set(lines.map(({ call }) => call));
+  return byLine(context).flatMap((own) => {
+    const [only, ...others] = own;
+    const { call } = only;
+    const isBeside =
+      others.length === 0 && !calls.has(call) && functions.has(functionOf(context, call));
+    const isUnused = isBeside && isUnusedGraph(context, only) && !isUnderNoGrad(context, call);
+    return isUnused ? [{ call, own, runs: own }] : [];
+  });
+}
+
+function functionOf(context: AnalysisInput, call: StackIndex): string {
+  const { frame } = context.input.snapshot.stacks;
+  const { filename, name } = context.input.stacks.frame(frame[callerOf(context, call)]);
+  return `${filename} ${name}`;
+}
+
+type UnusedOfLine = NonNullable<ReturnType<typeof unusedOfLine>>;
 
 function unusedOfLine(context: AnalysisInput, own: readonly ForwardRun[]) {
   const [{ call }] = own;

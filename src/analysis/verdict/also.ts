@@ -67,7 +67,7 @@ function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
   const { bytes, entry, waiting } = diagnosis;
   if (waiting !== undefined)
     return [
-      `${formatBytes(waiting.savedBytes)} of that can be saved: the graph of one pass, ${formatBytes(bytes - waiting.savedBytes)}, is needed in any case.`,
+      `${formatBytes(waiting.savedBytes)} of that can be saved: the largest graph of one pass${waiting.hadBackward ? ', with its part of what backward made' : ''}, ${formatBytes(bytes - waiting.savedBytes)}, is needed in any case.`,
     ];
   if (needBytes === undefined || entry === undefined) return [];
   const peak = context.input.replay.peaks.allocatedBytes.bytes;

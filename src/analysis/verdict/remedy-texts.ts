@@ -93,7 +93,7 @@ export const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   none: [],
   kept: all({
     detach:
-      'Find the list, dictionary, attribute or cache (functools.lru_cache) that holds them, and empty or bound it (deque(maxlen=...)).',
+      'Find what holds them: a list, dictionary, attribute or cache (functools.lru_cache), to be emptied or bounded (deque(maxlen=...)), or, if gc.collect() frees them, a cycle of references, to be broken.',
     'to-cpu': TO_CPU,
   }),
   growing: [
@@ -220,7 +220,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   ],
   'piled-up': all({
     'to-cpu':
-      'Keep only what is needed of each: a number (.item()), a smaller tensor of its own (.clone() of a slice), or a copy on the CPU. A queue that is filled faster than it is emptied needs a limit: queue.Queue(maxsize=2).',
+      'If they wait in a queue, limit it: queue.Queue(maxsize=2). Else keep only what is needed of each: a number (.item()), a smaller tensor of its own (.clone() of a slice), or a copy on the CPU.',
   }),
   'line-scratch': all({
     'one-tensor':

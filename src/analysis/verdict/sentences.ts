@@ -142,10 +142,12 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
   'kept-exceptions': (size) => `stored exceptions hold ${size}`,
   'larger-batch': () => 'this batch is larger than all before',
-  'retained-graph': (size, _, { cause }) =>
-    cause === 'activations'
+  'retained-graph': (size, _, { cause, waiting }) => {
+    if (waiting !== undefined) return `${size} of graphs stay although backward has run`;
+    return cause === 'activations'
       ? `${size} of graphs stay after their own backward`
-      : `${size} of autograd graphs are kept`,
+      : `${size} of autograd graphs are kept`;
+  },
   'larger-pass': (size) => `${size} of activations, more than any pass before kept`,
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,
@@ -206,7 +208,9 @@ function clauseOf(figures: Figures): string {
     }
     case 'retained-graph':
       if (diagnosis.cause !== 'activations') break;
-      return `${known.failure === undefined ? `forward passes${calledBy(lines)}` : waitingText(diagnosis)} keep their graphs after their own backward: ${share}.`;
+      return diagnosis.waiting === undefined
+        ? `forward passes${calledBy(lines)} keep their graphs after their own backward: ${share}.`
+        : `${waitingText(diagnosis)} keep their graphs although backward has run between them: ${share}.`;
     case 'larger-pass': {
       const { bytes: own = bytes, mostBytes = 0, count = 0 } = diagnosis.larger ?? {};
       return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;

@@ -188,8 +188,8 @@ export class Classifier {
     const { freeRequested, start } = this.#table;
     const isScratch = freeRequested[id] === start[id] + 1;
     if (isScratch && (hints & FrameRole.Convolution) !== 0) return Evidence.ConvolutionFreed;
-    if (freeRequested[id] <= this.#lives.runEnd(id) || this.#lives.goesInReturn(id))
-      return Evidence.ForwardFreed;
+    const isInPass = freeRequested[id] <= this.#lives.runEnd(id) || this.#lives.goesInReturn(id);
+    if (isInPass && !this.#lives.isFreedByOtherCall(id)) return Evidence.ForwardFreed;
     const isGraph = (this.#freedHints(id) & FrameRole.Released) !== 0;
     return isGraph ? Evidence.GraphFreed : Evidence.ForwardDropped;
   }

@@ -189,6 +189,13 @@ export class Lifetimes {
     return isForward && this.#table.freeRequested[id] < next;
   }
 
+  /** In a call of the model other than the one that made it: `net(content)` and then `net(style)` look like one pass. */
+  isFreedByOtherCall(id: AllocationIndex): boolean {
+    const { caller } = this.#roles;
+    const [own, freed] = [caller[this.#table.stack[id] - NO_STACK], caller[this.freedBy(id)]];
+    return own > 0 && freed > 0 && own !== freed;
+  }
+
   /** In a pass that breaks off, of a line whose earlier tensors, of this pass too, were all freed soon. */
   isCutShort(id: AllocationIndex): boolean {
     const run = this.#runs.before[id];

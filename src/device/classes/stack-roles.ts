@@ -256,6 +256,8 @@ export interface StackRoles {
   readonly role: Uint8Array;
   /** Bits of {@link FrameRole} at row stack + 1. */
   readonly hints: Uint32Array;
+  /** The row that calls the model, at row stack + 1; 0 for none. */
+  readonly caller: Int32Array;
 }
 
 const FORWARD = F.ModuleCall | F.Functional;
@@ -291,14 +293,17 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
   const bits = new Uint32Array(length);
   const role = new Uint8Array(length + 1);
   const hints = new Uint32Array(length + 1);
+  const caller = new Int32Array(length + 1);
   role[EMPTY_STACK - NO_STACK] = StackRole.Backward;
   for (let row = 1; row < length; row++) {
     const own = frames[frame[row]] | byCaller[row];
     bits[row] = derive(bits[parent[row]], own, hasEntries);
     role[row - NO_STACK] = roleOf(bits[row], hasCpp);
     hints[row - NO_STACK] = bits[row];
+    const isInCall = (bits[row] & F.ModuleCall) !== 0;
+    caller[row - NO_STACK] = isInCall ? caller[parent[row] - NO_STACK] || parent[row] : 0;
   }
-  return { role, hints };
+  return { role, hints, caller };
 }
 
 /** A row's bits, from its caller's and its own frame's. Autograd stands for "in the backward pass". */

@@ -43,7 +43,7 @@ export interface CallSiteTable extends TableOf<typeof CALL_SITE_COLUMNS> {
 /** One pass over a mask's allocations (all without one). */
 export function callSiteTable(source: Source, mask?: Uint8Array): CallSiteTable {
   const { allocations, peaks } = source.replay;
-  const { length, sizeBytes, start, end, preexisting } = allocations;
+  const { length, sizeBytes, start, end, freeRequested, preexisting } = allocations;
   const site = allocations.stack.map((_, id) => siteOfAllocation(source, id));
   const peak = peaks.activeBytes.event;
   const rows = new Int32Array(source.snapshot.stacks.length - FROM_BEFORE).fill(-1);
@@ -68,7 +68,8 @@ export function callSiteTable(source: Source, mask?: Uint8Array): CallSiteTable 
     if (id < preexisting) table.preexisting[row]++;
     if (bytes > sizeBytes[table.largest[row]]) table.largest[row] = id;
     if (start[id] <= peak && peak < end[id]) table.peakBytes[row] += bytes;
-    if (end[id] !== NEVER) continue;
+    // What waits for a stream has been freed.
+    if (freeRequested[id] !== NEVER) continue;
     table.endBytes[row] += bytes;
     table.endCount[row]++;
   }

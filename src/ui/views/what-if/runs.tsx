@@ -120,7 +120,7 @@ export function cardTitle(card: CardFit, recorded: RecordedRun): string {
   if (isUnknown)
     return `Can’t tell: the recorded run ran out of memory at event ${formatCount(recorded.failedAt ?? 0)}, and what came next is not in the recording`;
   if (gib === undefined) return 'This needs more memory than any common GPU has';
-  const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
+  const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all recorded requests`;
   if (slowText(card, recorded) === undefined) return left;
   const added = addedCalls(card, recorded);
   const calls = added > 0 ? `+${plural(added, 'call')} to the driver beside the recorded run` : '';

@@ -56,14 +56,14 @@ const HEADINGS = [
   [
     'card',
     'Fits on',
-    'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by releasing the whole cache as often as it says, or with so many more calls to the driver, on that GPU',
+    'The smallest common GPU size that would fit all recorded requests, whatever the memory above; slow: only by releasing the whole cache as often as it says, or with so many more calls to the driver, on that GPU',
     'end',
   ],
-  ['ooms', 'OOM', 'Requests that would run out of memory', 'end'],
+  ['ooms', 'OOM', 'Recorded requests that run out of memory', 'end'],
   [
     'retries',
     'Retries',
-    'How often PyTorch would release its whole cache to serve one request (slow), with the memory above',
+    'How often PyTorch would release its whole cache for one request, served then or not (slow), with the memory above',
     'end',
   ],
   [
