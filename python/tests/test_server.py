@@ -82,6 +82,14 @@ class ServerTest(unittest.TestCase):
             self.assertTrue(status == 404 or (status == 200 and path.startswith(self.base + "files/0/")), path)
             self.assertNotIn(b"secret", body)
 
+    def test_tells_a_second_browser_what_to_do(self):
+        status, headers, body = self.ask(self.base, {"Cookie": ""})
+        self.assertEqual((status, headers["content-type"]), (403, "text/html; charset=utf-8"))
+        self.assertIn("default-src 'none'; sandbox; style-src", headers["content-security-policy"])
+        self.assertIn(b"works in one browser", body)
+        status, headers, _ = self.ask(f"{self.base}files/0/my%20run.pickle", {"Cookie": ""})
+        self.assertEqual((status, headers["content-type"]), (403, "text/plain; charset=utf-8"))
+
     def test_refuses_other_hosts_and_methods(self):
         for host in ("evil.example", "127.0.0.1.evil.example", "localhost:1.evil", "", "localhost:80:80"):
             self.assertEqual(self.ask(self.base, {"Host": host})[0], 403, host)

@@ -42,6 +42,8 @@ PIECE_BYTES = 1 << 20
 BACK_OFF_S = 0.1
 # Seconds that a connection may take to send its request; each has a thread.
 REQUEST_S = 20
+# Says the same to a person who opens the address.
+OPENED_BEFORE_PAGE = "opened-before.html"
 OPENED_BEFORE = "This address works in one browser: the one that opened it first. Run vramscope again for a new one."
 
 # Origins of notebooks on this machine.
@@ -177,8 +179,12 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "Nothing here.")
         self._cookie = None
         if doors is not None and not doors.is_inside(self.headers.get("Cookie", "")):
-            if name != "" or self.command != "GET" or not doors.open_once():
-                return self._refuse(403, OPENED_BEFORE)
+            is_page = name == "" and self.command == "GET"
+            if not is_page or not doors.open_once():
+                told = owner.page.get(OPENED_BEFORE_PAGE) if is_page else None
+                if told is None:
+                    return self._refuse(403, OPENED_BEFORE)
+                return self._send_page(told, 403, "default-src 'none'; sandbox; style-src 'unsafe-inline'")
             self._cookie = doors.cookie
         snapshot = re.match(r"^files/([0-9]{1,6})/", name)
         if snapshot is not None:
@@ -193,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "Nothing here.")
         self._send_page(found)
 
-    def _send_page(self, found):
+    def _send_page(self, found, status=200, limits="base-uri 'none'; form-action 'none'"):
         file = open_regular(found.path)
         if file is None:
             return self._refuse(404, "A file of the page is gone.")
@@ -201,11 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
             content = file.read()
         # The page's own meta element limits what it loads; only a header can say who may frame it.
         ancestors = self.server.owner.frame_ancestors
-        self._send(content, found.type, self._cookie, f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}")
+        self._send(content, found.type, self._cookie, f"{limits}; frame-ancestors {ancestors}", status)
 
-    def _send(self, content, kind, cookie=None, policy=None):
+    def _send(self, content, kind, cookie=None, policy=None, status=200):
         headers = {"Content-Type": kind, "Content-Length": str(len(content))}
-        self._head(200, {**headers, "Set-Cookie": cookie} if cookie else headers, policy)
+        self._head(status, {**headers, "Set-Cookie": cookie} if cookie else headers, policy)
         if self.command != "HEAD":
             self.wfile.write(content)
 

@@ -16,6 +16,7 @@ export async function sendFile(
   response: ServerResponse,
   path: string,
   type = UNKNOWN_TYPE,
+  status = 200,
 ): Promise<void> {
   const file = await openRegular(path);
   if (file === undefined) {
@@ -27,7 +28,7 @@ export async function sendFile(
     const { size, mtimeMs } = await file.stat();
     // The page asks for it again and again, to say when the file has changed.
     const etag = `"${size}-${mtimeMs}"`;
-    response.writeHead(200, { 'content-type': type, 'content-length': size, etag });
+    response.writeHead(status, { 'content-type': type, 'content-length': size, etag });
     if (request.method === 'HEAD' || size === 0) {
       response.end();
       return;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -89,6 +90,7 @@ describe('the server', () => {
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(page, 'assets'), { recursive: true });
     writeFileSync(join(page, 'index.html'), '<!doctype html>the page');
+    copyFileSync('public/opened-before.html', join(page, 'opened-before.html'));
     writeFileSync(join(page, 'sw.js'), 'worker');
     writeFileSync(join(page, 'assets', 'a.js'), 'script');
     writeFileSync(named, '0123456789');
@@ -219,6 +221,16 @@ describe('the server', () => {
     });
     const refused = await ask('/');
     expect(refused.headers['content-security-policy']).toContain('sandbox');
+  });
+
+  it('tells a second browser what to do, on a page that runs nothing', async () => {
+    const { status, headers, body } = await ask(base.pathname, { cookie: '' });
+    expect(status).toBe(403);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; sandbox; .*style-src/);
+    expect(body).toMatch(/works in one browser.*prints a new address/s);
+    const file = await ask(snapshotPath().replace(' ', '%20'), { cookie: '' });
+    expect([file.status, file.headers['content-type']]).toEqual([403, 'text/plain; charset=utf-8']);
   });
 
   it('lets the browser in by a file that only its user can read, once', async () => {

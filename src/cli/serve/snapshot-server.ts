@@ -27,9 +27,11 @@ const MOST_PORTS = 20;
 
 /** The page's own meta element limits what it loads (scripts/vite-plugins.mjs). Only a header can forbid framing. */
 const PAGE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** For snapshots and refusals, which are never shown as pages. */
+/** For snapshots and refusals, which run nothing. */
 const NOTHING_ALLOWED = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
+/** Says the same to a person who opens the address. */
+const OPENED_BEFORE_PAGE = 'opened-before.html';
 const OPENED_BEFORE =
   'This address works in one browser: the one that opened it first. Run vramscope again for a new one.';
 
@@ -149,8 +151,15 @@ async function answer(
   if (!path.startsWith(`/${token}/`)) return refuse(response, 404, 'Nothing here.');
   const name = path.slice(token.length + 2);
   if (!doors.isInside(request.headers.cookie)) {
-    if (name !== '' || request.method !== 'GET' || !doors.openOnce()) {
-      return refuse(response, 403, OPENED_BEFORE);
+    const isPage = name === '' && request.method === 'GET';
+    if (!isPage || !doors.openOnce()) {
+      const told = isPage ? built.get(OPENED_BEFORE_PAGE) : undefined;
+      if (told === undefined) return refuse(response, 403, OPENED_BEFORE);
+      response.setHeader(
+        'content-security-policy',
+        `${NOTHING_ALLOWED}; style-src 'unsafe-inline'`,
+      );
+      return sendFile(request, response, told.path, told.type, 403);
     }
     response.setHeader('set-cookie', doors.cookie);
   }

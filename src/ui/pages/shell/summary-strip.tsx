@@ -41,7 +41,7 @@ export function SummaryStrip() {
   );
   return (
     <section className="summary" aria-label="Summary">
-      {/* The second is dropped first, then the last: of a recording that is not whole, what it can't tell. */}
+      {/* The last is dropped first: that all is there, or what a recording that is not whole can't tell. */}
       <Stats
         stats={
           isCut(shown) && oom.tone === undefined ? [recording, first, oom] : [oom, first, recording]

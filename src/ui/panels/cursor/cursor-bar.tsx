@@ -91,7 +91,7 @@ function Place({ cursor, at: { event, action, timeUs, counters } }: PlaceProps) 
         <span className="dim cursor-action" data-action={action}>
           {action}
         </span>
-        {!Number.isNaN(timeUs) && <span className="cursor-aside">{formatDurationUs(timeUs)}</span>}
+        {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
         {cursor === undefined && <span className="dim">the end</span>}
         {cursor !== undefined && cursor >= events && (
           <span className="cursor-beyond" role="status">

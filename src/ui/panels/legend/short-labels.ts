@@ -23,7 +23,7 @@ function formsOf(label: string): readonly string[] {
   if (word === undefined) return [...['', ...called].map((one) => place + one), label];
   // A caller in the same file is only its line: ':95'.
   const file = place.slice(0, place.lastIndexOf(':') + 1);
-  const near = callers.split(' ← ');
+  const near = [...callers.split(' ← '), callers];
   const by = near.map(
     (one) => ` · ${word} ${one.startsWith(file) ? one.slice(file.length - 1) : one}`,
   );
