@@ -173,7 +173,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
       const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
       expect(sum(table.allocations)).toBe(allocations.length);
       expect(sum(table.peakBytes)).toBe(context.replay.peaks.activeBytes.bytes);
-      expect(sum(table.endBytes)).toBe(context.replay.end.activeBytes);
+      expect(sum(table.endBytes)).toBe(context.replay.end.allocatedBytes);
       const step = Math.ceil(table.length / 8);
       for (let row = 0; row < table.length; row += step) {
         const site = callSiteRow(context, table, row);
