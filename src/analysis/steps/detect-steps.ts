@@ -107,7 +107,7 @@ function fromOptimizerRanges(context: AnalysisInput, groups: Groups): StepSequen
   return own === ends ? sequence : sequence && { ...sequence, description: LATER_OPTIMIZER };
 }
 
-const LATER_OPTIMIZER = 'the calls of the later of two optimizers';
+const LATER_OPTIMIZER = 'the later of two calls of optimizers that take turns';
 /** Share of the later optimizer's calls that come right after one of the other's, for the two to take turns. */
 const TURN_SHARE = 0.8;
 

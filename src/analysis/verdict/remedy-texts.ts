@@ -152,7 +152,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'retained-graph': all({
     detach:
-      'Keep numbers, not tensors with their graph (total += loss.item()), and leave out retain_graph=True and, unless a second derivative is taken, create_graph=True: they keep what backward would free.',
+      'Keep numbers, not tensors with their graph (total += loss.item()), leave out retain_graph=True and, unless a second derivative is taken, create_graph=True, which keep what backward would free, and let no hook collect what it is given (saved_tensors_hooks).',
   }),
   'kept-numbers': all({
     detach:

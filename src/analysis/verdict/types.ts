@@ -211,7 +211,7 @@ export function peakCheck(verdict: Pick<Verdict, 'cause' | 'pattern' | 'severity
   const status = isAdvice ? ('found' as const) : ('clear' as const);
   const reason = isAdvice
     ? 'the verdict says which.'
-    : 'no data, unused graph, scratch tensors or single part was found that the run could do without.';
+    : 'no data that stays, unused graph, scratch tensors of one line or single part takes so large a share that it sets the peak by itself.';
   const about = 'data, passes, lines and parts that set the peak of a run that works';
   return [{ about, status, reason }];
 }

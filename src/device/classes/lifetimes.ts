@@ -193,7 +193,7 @@ export class Lifetimes {
   isFreedByOtherCall(id: AllocationIndex): boolean {
     const { caller } = this.#roles;
     const [own, freed] = [caller[this.#table.stack[id] - NO_STACK], caller[this.freedBy(id)]];
-    return own > 0 && freed > 0 && own !== freed;
+    return own >= 0 && freed >= 0 && own !== freed;
   }
 
   /** In a pass that breaks off, of a line whose earlier tensors, of this pass too, were all freed soon. */

@@ -256,7 +256,7 @@ export interface StackRoles {
   readonly role: Uint8Array;
   /** Bits of {@link FrameRole} at row stack + 1. */
   readonly hints: Uint32Array;
-  /** The row that calls the model, at row stack + 1; 0 for none. */
+  /** The frame of Python that calls the model, at row stack + 1; -1 for none. */
   readonly caller: Int32Array;
 }
 
@@ -291,17 +291,22 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
   const hasCpp = frames.some((roles) => (roles & F.Python) === 0);
   const byCaller = rolesByCaller(source.stacks, frames);
   const bits = new Uint32Array(length);
+  /** The innermost frame of Python. */
+  const python = new Int32Array(length).fill(-1);
   const role = new Uint8Array(length + 1);
   const hints = new Uint32Array(length + 1);
-  const caller = new Int32Array(length + 1);
+  const caller = new Int32Array(length + 1).fill(-1);
   role[EMPTY_STACK - NO_STACK] = StackRole.Backward;
   for (let row = 1; row < length; row++) {
     const own = frames[frame[row]] | byCaller[row];
     bits[row] = derive(bits[parent[row]], own, hasEntries);
     role[row - NO_STACK] = roleOf(bits[row], hasCpp);
     hints[row - NO_STACK] = bits[row];
+    python[row] = (frames[frame[row]] & F.Python) === 0 ? python[parent[row]] : frame[row];
     const isInCall = (bits[row] & F.ModuleCall) !== 0;
-    caller[row - NO_STACK] = isInCall ? caller[parent[row] - NO_STACK] || parent[row] : 0;
+    const above = caller[parent[row] - NO_STACK];
+    // Rows of C++ between two frames of Python may differ from stack to stack.
+    caller[row - NO_STACK] = isInCall && above < 0 ? python[parent[row]] : above;
   }
   return { role, hints, caller };
 }
