@@ -220,13 +220,17 @@ function limitText({ allowedBytes, reservedBytes, peakReservedBytes = 0 }: OomFi
   return ` of at least ${formatBytes(Math.max(reservedBytes, peakReservedBytes))}`;
 }
 
+/** Small requests are not served from large segments, nor one stream's from another's. */
+const OF_OTHERS = ', of another pool or stream';
+
 function arithmeticOf(figures: OomFigures, gapBytes: number, missing: string): string[] {
   const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
   const isMoved = totalBytes !== undefined && reservedBytes > totalBytes;
+  const isOther = (figures.largestFreeBytes ?? 0) >= requestedBytes;
   return [
     `requested ${formatBytes(requestedBytes)}`,
     `reserved ${formatBytes(reservedBytes)} − ${inUse(figures)} ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} free`,
-    ...lineIfKnown('largest free piece', figures.largestFreeBytes),
+    ...lineIfKnown('largest free piece', figures.largestFreeBytes, isOther ? OF_OTHERS : ''),
     ...lineIfKnown('free on the GPU', figures.freeBytes),
     ...lineIfKnown('limit of this process', figures.allowedBytes),
     ...lineIfKnown(

@@ -70,6 +70,6 @@ it('are the cause of an OOM, with all lines that call the model, if gradients we
     tone: 'severe',
   });
   expect(verdict.text).toContain(
-    '8 forward passes called by train.py:20 (<module>) and train.py:21 (<module>) keep their graphs after their own backward: 80.00 MiB',
+    '8 forward passes called by train.py:20 (<module>) and train.py:21 (<module>) keep their graphs although backward has run between them: 80.00 MiB',
   );
 });
