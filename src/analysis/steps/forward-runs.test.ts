@@ -116,7 +116,7 @@ it('of passes that keep little, those whose graphs a backward or nothing used ar
   expect(detect('no-grad', new AnalysisInput(program.context()))).toEqual({
     status: 'clear',
     checked:
-      '10 calls of modules from your code: 5 kept a graph, and a backward followed, 5 kept a graph that no backward used, too little or too rarely to matter.',
+      '10 calls of modules from your code: 5 kept a graph until a backward came, 5 kept a graph that no backward used, too little or too rarely to matter.',
   });
 });
 

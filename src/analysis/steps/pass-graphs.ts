@@ -44,7 +44,7 @@ export function isInference(context: AnalysisInput, event: EventIndex): boolean 
   return !judged.some((run) => keepsGraph(context, run));
 }
 
-/** '9 calls of modules from your code: 8 kept a graph, and a backward followed, 1 ran out of memory.' */
+/** '9 calls of modules from your code: 8 kept a graph until a backward came, 1 ran out of memory.' */
 export function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
   const counts = new Map<string, number>(Object.values(BECAME).map((text) => [text, 0]));
   for (const run of runs) countOne(counts, BECAME[whatBecameOf(context, run, run === runs.at(-1))]);
@@ -64,7 +64,7 @@ export function checkedText(context: AnalysisInput, runs: readonly ForwardRun[])
 
 /** What became of a pass's graph, in the order of the text. */
 const BECAME = {
-  used: 'kept a graph, and a backward followed',
+  used: 'kept a graph until a backward came',
   staying: 'kept a graph that is still there at the end, with or without a backward',
   unused: 'kept a graph that no backward used, too little or too rarely to matter',
   some: 'kept some tensors, with or without a graph',
