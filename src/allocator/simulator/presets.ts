@@ -108,13 +108,16 @@ export function startGapBytes(
   return bytes > ALIKE_SHARE * recorded.peakReservedBytes ? bytes : 0;
 }
 
+/** Each stalls the program once. */
+const FEW_RETRIES = 3;
+
 interface Tried extends Ranked, Pick<WhatIfResult, 'settings' | 'limitBytes'> {}
 
 /**
  * The setting to recommend: the simplest whose run is good enough, so a combination only if nothing simpler is. Under
  * the limit that the recorded run hit, serving every request is enough, and its own setting served none. Elsewhere a run
- * must reserve about as little as the best one, without releasing the cache more often. Undefined if memory runs out under
- * each.
+ * must reserve about as little as the best one, without releasing the cache more often, but for a few times in the whole
+ * run. Undefined if memory runs out under each.
  */
 export function recommended<Run extends Tried>(
   recorded: Pick<RecordedRun, 'settings' | 'ooms' | 'retries' | 'peakReservedBytes' | 'limit'>,
@@ -122,7 +125,8 @@ export function recommended<Run extends Tried>(
 ): Run | undefined {
   const served = runs.filter(({ ooms }) => ooms.length === 0);
   const fewest = Math.min(...served.map(({ retries }) => retries));
-  const calm = served.filter(({ retries }) => retries <= Math.max(fewest, recorded.retries));
+  const mostRetries = Math.max(fewest, recorded.retries, FEW_RETRIES);
+  const calm = served.filter(({ retries }) => retries <= mostRetries);
   const lowest = Math.min(...calm.map(({ peakReservedBytes }) => peakReservedBytes));
   const most = lowest + ALIKE_SHARE * recorded.peakReservedBytes;
   const enough = served.filter((run) =>

@@ -211,6 +211,11 @@ function adviceText(
   if (isSame && recorded.ooms > 0) {
     return [`With this much memory the recorded settings ${sentence}. ${MORE_FOLLOWS}`];
   }
+  if (isSame && saves) {
+    return [
+      `With this much memory the recorded settings ${sentence}. No setting tried here reserves notably less.`,
+    ];
+  }
   if (isSame || (recorded.ooms === 0 && !saves)) {
     return ['No setting tried here reserves notably less memory than the recorded run.'];
   }
