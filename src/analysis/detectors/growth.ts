@@ -61,7 +61,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
     );
   }
   return clear(
-    `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
+    `${plural(steps, 'step')}, from ${primary.description}: no call site has more and more live tensors up to the end.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
   );
 }
 
