@@ -244,7 +244,7 @@ function entryOf(
     count: ids.length,
     callers: callersAmong(context, ids, draft.lines),
     besides:
-      all === undefined || draft.lines[0] === undefined
+      (all === undefined && draft.kind !== 'second-model') || draft.lines[0] === undefined
         ? ''
         : othersText(lineShare(context, ids, draft.lines[0])),
     holder: holder?.text,

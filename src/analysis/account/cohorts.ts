@@ -58,7 +58,8 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
     const all = [...kept, ...latest];
     const ids = all.filter((id) => isLive.has(id));
     const draft = leakDraft(context, places, same, ids);
-    return { ...draft, rate: rateSoFar(context, live, { rate: draft.rate, all }, same[0]), all };
+    const rate = rateSoFar(context, live, { rate: draft.rate, all }, same[0]);
+    return { ...draft, rate, all: withGivenBack(context, same, all) };
   });
   const byPlace = groupBy(
     rest.filter((id) => !taken.has(id)),
@@ -293,6 +294,25 @@ function leakIds(
   }
   return own.sort((a, b) => a - b);
 }
+
+/** And what the same lines made, of the same sizes, that the program gave back: it was kept for a while too. */
+function withGivenBack(
+  { input }: AnalysisInput,
+  same: readonly Leak[],
+  all: readonly AllocationIndex[],
+): AllocationIndex[] {
+  const { stack, requestedBytes, freeRequested, length, preexisting } = input.replay.allocations;
+  if (!GIVEN_BACK.includes(same[0].group.kind)) return [...all];
+  const stacks = new Set(same.flatMap(({ group }) => group.sites.map((site) => site.stack)));
+  const sizes = new Set(all.map((id) => requestedBytes[id]));
+  const own = new Set(all);
+  for (let id = preexisting; id < length; id++) {
+    const isSame = stacks.has(stack[id]) && sizes.has(requestedBytes[id]);
+    if (isSame && freeRequested[id] !== NEVER) own.add(id);
+  }
+  return [...own].sort((a, b) => a - b);
+}
+const GIVEN_BACK: readonly GrowthKind[] = [...SINGLE, 'kept-gradients'];
 
 function leakDraft(
   context: AnalysisInput,

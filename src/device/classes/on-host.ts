@@ -91,6 +91,8 @@ export class OnHost {
       if (isModelSize && (hints & FrameRole.Building) !== 0) return Evidence.BuiltAndKept;
       if (this.#lives.hasLaterSteps(id)) return this.#lives.keptOver(id, hints);
     }
-    return Evidence.OutsideModules;
+    // Copies that a later round replaces: of a state_dict() with each client's weights.
+    const isCopy = (hints & FrameRole.Copied) !== 0 && this.#modelSizes.has(requestedBytes[id]);
+    return isCopy ? Evidence.CopiedWeights : Evidence.OutsideModules;
   }
 }
