@@ -1,7 +1,7 @@
 /** `vramscope analyze` for a terminal, and as Markdown for an issue or a chat: what was found, and what was checked. */
 
 import { mostText } from '../../analysis/account/line-share.ts';
-import { burstsText, entryLabel, isRate } from '../../analysis/account/types.ts';
+import { burstsText, entryLabel, isKept, isRate } from '../../analysis/account/types.ts';
 import { bytesAreOf, type Check } from '../../analysis/findings/detectors.ts';
 import { WHEN } from '../../analysis/verdict/sentences.ts';
 import { gainText, otherLines, peakCheck } from '../../analysis/verdict/types.ts';
@@ -117,7 +117,7 @@ function accountLines({ account }: DeviceFindings, write: Writer): string[] {
   const rows = account.entries.map(({ kind, bytes, count, lines: [line], perStep, growing }) => [
     line === undefined || kind === 'gaps'
       ? entryLabel(kind)
-      : `${entryLabel(kind)}, ${placeOf(line)}`,
+      : `${entryLabel(kind)}, ${isKept(kind) || kind === 'growing' ? '' : 'largest at '}${placeOf(line)}`,
     formatBytes(bytes),
     formatCount(count),
     perStep === undefined || !growing ? '' : rateText(perStep),
