@@ -69,7 +69,7 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
   const { replay, trace } = context.input;
   const table = replay.allocations;
   const live = liveAt(table, event);
-  const drafts = draftsAt(context, live, event);
+  const drafts = draftsAt(context, live, { event, why });
   const entries = [
     ...drafts.map((draft) => entryOf(context, draft, event, gradientsOf(context, draft, drafts))),
     ...freeEntries(context, event),
@@ -96,7 +96,11 @@ export function accountAt(context: AnalysisInput, event: EventIndex, why: Moment
 type Ids = readonly AllocationIndex[];
 
 /** The first claimant of a block gets it: streams, failed calls, cohorts, chains of replaced tensors, then its class. */
-function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
+function draftsAt(
+  context: AnalysisInput,
+  live: Int32Array,
+  { event, why }: Account['moment'],
+): Draft[] {
   const { freeRequested, end } = context.input.replay.allocations;
   const taken = new Set<AllocationIndex>();
   const drafts: Draft[] = [];
@@ -107,8 +111,10 @@ function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): 
     const rate = 2 * ids.length < draft.ids.length ? undefined : draft.rate;
     if (ids.length > 0) drafts.push({ ...draft, ids, rate });
   };
-  // What the next event gives back counts as what it was, as it is drawn.
-  const pending = Array.from(live).filter((id) => waitsFrom(freeRequested[id], end[id]) <= event);
+  // At a cursor, what the next event gives back counts as what it was, as it is drawn.
+  const waits = (id: AllocationIndex) =>
+    why === 'cursor' ? waitsFrom(freeRequested[id], end[id]) : freeRequested[id];
+  const pending = Array.from(live).filter((id) => waits(id) <= event);
   claim(plainDraft(context, 'pending-free', pending));
   const { leaks, others } = cohortsAt(context, live);
   for (const draft of errorDrafts(context, live)) claim(draft);

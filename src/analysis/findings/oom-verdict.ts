@@ -226,6 +226,7 @@ const OF_OTHERS = ', of another pool or stream';
 function arithmeticOf(figures: OomFigures, gapBytes: number, missing: string): string[] {
   const { requestedBytes, allocatedBytes, reservedBytes, totalBytes } = figures;
   const isMoved = totalBytes !== undefined && reservedBytes > totalBytes;
+  const roomBytes = (figures.peakReservedBytes ?? 0) - reservedBytes;
   const isOther = (figures.largestFreeBytes ?? 0) >= requestedBytes;
   return [
     `requested ${formatBytes(requestedBytes)}`,
@@ -233,6 +234,10 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missing: string): s
     ...lineIfKnown('largest free piece', figures.largestFreeBytes, isOther ? OF_OTHERS : ''),
     ...lineIfKnown('free on the GPU', figures.freeBytes),
     ...lineIfKnown('limit of this process', figures.allowedBytes),
+    ...lineIfKnown(
+      'room below the most that was reserved before',
+      roomBytes > 0 ? roomBytes : undefined,
+    ),
     ...lineIfKnown(
       "reserved is more than the GPU's",
       isMoved ? totalBytes : undefined,

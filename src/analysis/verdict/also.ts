@@ -77,7 +77,7 @@ function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
   if (saved >= NEARLY_ALL * goneBytes || saved <= 0) return [];
   const what = `${formatBytes(goneBytes)}${entry.gradientBytes === 0 ? '' : ' with the gradients'}`;
   return [
-    `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}: so ${formatBytes(saved)} is saved, not all ${what}.`,
+    `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}${failure === undefined ? '' : ` of the ${formatBytes(most)} in use and asked for`}: so ${formatBytes(saved)} is saved, not all ${what}.`,
   ];
 }
 
