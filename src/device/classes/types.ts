@@ -40,7 +40,7 @@ const CLASSES = {
     'Batches, targets and whatever else your own code makes outside of modules.',
   ],
   Communication: ['communication', 'communication buffers', 'What collectives send and receive.'],
-  Workspaces: ['workspaces', 'workspaces', 'Scratch memory of cuBLAS and convolutions.'],
+  Workspaces: ['workspaces', 'workspaces', 'Scratch memory of cuBLAS, cuDNN and convolutions.'],
   GrowingState: [
     'growing-state',
     'KV cache and growing state',
