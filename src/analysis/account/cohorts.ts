@@ -280,14 +280,10 @@ function leakIds(
   const lines = new Set(SINGLE.includes(kind) ? [...stacks].map(places.lineOf) : []);
   lines.delete(undefined);
   const older = SINGLE.includes(kind) ? olderOf(context, sites) : [];
-  const isOlder = new Set(older);
   for (const id of [...rest, ...older]) {
     const stack = places.stackOf(id);
     const isSame =
-      isOlder.has(id) ||
-      stacks.has(stack) ||
-      keys.has(places.keyOf(id)) ||
-      lines.has(places.lineOf(stack));
+      stacks.has(stack) || keys.has(places.keyOf(id)) || lines.has(places.lineOf(stack));
     if (taken.has(id) || !isSame) continue;
     taken.add(id);
     own.push(id);
@@ -297,20 +293,30 @@ function leakIds(
 
 /** And what the same lines made, of the same sizes, that the program gave back: it was kept for a while too. */
 function withGivenBack(
-  { input }: AnalysisInput,
+  context: AnalysisInput,
   same: readonly Leak[],
   all: readonly AllocationIndex[],
 ): AllocationIndex[] {
-  const { stack, requestedBytes, freeRequested, length, preexisting } = input.replay.allocations;
   if (!GIVEN_BACK.includes(same[0].group.kind)) return [...all];
-  const stacks = new Set(same.flatMap(({ group }) => group.sites.map((site) => site.stack)));
+  const { requestedBytes } = context.input.replay.allocations;
   const sizes = new Set(all.map((id) => requestedBytes[id]));
+  const freed = context.once(freedOfLeaks);
   const own = new Set(all);
-  for (let id = preexisting; id < length; id++) {
-    const isSame = stacks.has(stack[id]) && sizes.has(requestedBytes[id]);
-    if (isSame && freeRequested[id] !== NEVER) own.add(id);
-  }
+  for (const { stack } of same.flatMap(({ group }) => group.sites))
+    for (const id of freed.get(stack) ?? []) if (sizes.has(requestedBytes[id])) own.add(id);
   return [...own].sort((a, b) => a - b);
+}
+
+/** By stack of such leaks, what was made there and freed: one pass over millions of allocations, for all leaks and moments. */
+function freedOfLeaks(context: AnalysisInput): ReadonlyMap<StackIndex, AllocationIndex[]> {
+  const { stack, freeRequested, length, preexisting } = context.input.replay.allocations;
+  const leaks = growthOf(context).leaks.filter(({ group }) => GIVEN_BACK.includes(group.kind));
+  const freed = new Map<StackIndex, AllocationIndex[]>(
+    leaks.flatMap(({ group }) => group.sites.map((site) => [site.stack, []])),
+  );
+  for (let id = preexisting; id < length && freed.size > 0; id++)
+    if (freeRequested[id] !== NEVER) freed.get(stack[id])?.push(id);
+  return freed;
 }
 const GIVEN_BACK: readonly GrowthKind[] = [...SINGLE, 'kept-gradients'];
 

@@ -69,7 +69,13 @@ function deviceLines(
         SEVERITY_STYLES[finding.severity],
       ),
     ),
-    ...write.section('Checked', write.list([...checks.map(checkText), ...peakChecks(verdict)])),
+    ...write.section(
+      'Checked',
+      write.list([
+        ...checks.map((check) => checkText(check.detector, check)),
+        ...peakChecks(verdict),
+      ]),
+    ),
   ];
 }
 
@@ -210,13 +216,12 @@ export function frameText({ file, line, name }: FrameReport): string {
 }
 
 /** 'growth: found. 2 findings' */
-const checkText = ({ detector, status, reason }: Check): string =>
-  `${detector}: ${STATUS_LABELS[status]}. ${sentenceCase(reason)}`;
+const checkText = (name: string, { status, reason }: Pick<Check, 'status' | 'reason'>): string =>
+  `${name}: ${STATUS_LABELS[status]}. ${sentenceCase(reason)}`;
 
 const peakChecks = (verdict: VerdictReport | null): string[] =>
   verdict === null
     ? []
-    : peakCheck({ ...verdict, pattern: verdict.pattern ?? undefined }).map(
-        ({ about, status, reason }) =>
-          `${about}: ${STATUS_LABELS[status]}. ${sentenceCase(reason)}`,
+    : peakCheck({ ...verdict, pattern: verdict.pattern ?? undefined }).map((check) =>
+        checkText(check.about, check),
       );

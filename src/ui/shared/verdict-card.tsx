@@ -161,7 +161,7 @@ function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps)
   return (
     <Button
       className="verdict-place"
-      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? 'Click to see its blocks in the plots' : 'Look at this line first. Click to see its blocks in the plots'}`}
+      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? '' : 'Look at this line first. '}Click to see its blocks in the plots`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}
