@@ -1,5 +1,5 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, plotOf, summaryOf } from './viewer.ts';
+import { idle, openCapture, pictureOf, plotOf, summaryOf } from './viewer.ts';
 
 const findingsOf = (page: Page) => page.getByTestId('findings');
 const cardOf = (page: Page, text: string | RegExp) =>
@@ -23,13 +23,6 @@ async function bandShare(page: Page): Promise<number> {
       [red, green, blue],
     );
 }
-
-/** The stack of all blocks, without what is drawn over it. */
-const pictureOf = (page: Page): Promise<string> =>
-  plotOf(page)
-    .locator('canvas')
-    .first()
-    .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 
 test.use({ colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'] });
 

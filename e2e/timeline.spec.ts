@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { cursorOf, idle, openCapture, plotOf, pointAt, summaryOf } from './viewer.ts';
+import { cursorOf, idle, openCapture, pictureOf, plotOf, pointAt, summaryOf } from './viewer.ts';
 
 test('names the line behind a pixel, and pins it', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
@@ -39,6 +39,22 @@ test('a link brings back the same selection and window', async ({ page }) => {
   await expect(page.getByTestId('details').getByText(pinned).first()).toBeVisible();
   await idle(page);
   await expect.poll(() => page.url()).toBe(url);
+});
+
+test('a zoom ends with the picture that panning there and back has', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const middle = await pointAt(page, 0.5, 0.2);
+  await page.mouse.move(middle.x, middle.y);
+  // While it moves, a picture may have half of its columns; a pan has all.
+  for (let i = 0; i < 8; i++) await page.mouse.wheel(0, -100);
+  await idle(page);
+  const zoomed = await pictureOf(page);
+  await page.mouse.wheel(100, 0);
+  await idle(page);
+  expect((await pictureOf(page)) === zoomed).toBe(false);
+  await page.mouse.wheel(-100, 0);
+  await idle(page);
+  expect((await pictureOf(page)) === zoomed).toBe(true);
 });
 
 test('the wheel zooms at the pointer, the keyboard fits again', async ({ page }) => {

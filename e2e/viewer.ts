@@ -118,6 +118,13 @@ export async function onlyTheFile(page: Page): Promise<void> {
   await expect.poll(() => names().catch(() => [])).toEqual(['session']);
 }
 
+/** The stack of all blocks, without what is drawn over it. */
+export const pictureOf = (page: Page): Promise<string> =>
+  plotOf(page)
+    .locator('canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+
 declare global {
   interface Window {
     vramscope?: { whenIdle(): Promise<void>; marks(): Record<string, number> };

@@ -5,6 +5,7 @@
  */
 import { startTimer } from '../../base/task.ts';
 import type { Viewport } from '../../draw/timeline/types.ts';
+import type { IdleCounter } from '../../state/page-timings.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { plotColors, plotStyle, type ThemeName } from '../theme/palette.ts';
 import { axesIn, drawAxes, drawSteps, partOf } from './axes.ts';
@@ -33,6 +34,7 @@ export type MakeStrip = (host: StripHost) => PlotStrip | undefined;
 
 export interface PlotOptions extends PlotContext {
   readonly strip: MakeStrip | undefined;
+  readonly idle: Pick<IdleCounter, 'begin'>;
   /** Holds the surface, which receives the pointer; its canvases; and the axes. */
   readonly root: HTMLElement;
   /** Call `update` when it changes. */
@@ -46,6 +48,11 @@ export interface PlotOptions extends PlotContext {
  * an answer that arrives within a few milliseconds, and nobody notices so short a stutter.
  */
 const STALE_PAINT_DELAY_MS = 24;
+
+/** Pictures that take longer have half of their columns while one zooms, and all of them once one stops. */
+const SLOW_PICTURE_MS = 8;
+/** A zoom has stopped when it has not moved for this long, a few notches of a wheel. */
+const STOPPED_MS = 120;
 
 const FRAME_MEASURE = 'vramscope:frame';
 
@@ -73,6 +80,10 @@ export class PlotController {
   #stopStale: (() => void) | undefined;
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
+  /** How long the last whole picture took. */
+  #pictureMs = 0;
+  /** While one zooms and sees half of the columns. */
+  #stopHalves: (() => void) | undefined;
   /** The cursor and the axis for which the cursor was last brought into view. */
   #followed = '';
   #stripCursorX: number | undefined;
@@ -133,6 +144,7 @@ export class PlotController {
   destroy(): void {
     cancelAnimationFrame(this.#animation);
     this.#stopStale?.();
+    this.#stopHalves?.();
     this.#stop.abort();
     this.#frames.destroy();
     this.#hover.destroy();
@@ -187,12 +199,35 @@ export class PlotController {
     }
     this.#request = request;
     this.#inputMs = performance.now();
-    this.#frames.want(request);
+    this.#stopHalves?.();
+    if (before !== undefined && isZoom(before, viewport) && this.#pictureMs > SLOW_PICTURE_MS)
+      this.#wantHalf(request);
+    else this.#frames.want(request);
     this.#isPictureStale = true;
     this.#stopStale ??= startTimer(STALE_PAINT_DELAY_MS, () => {
       this.#stopStale = undefined;
       if (this.#isPictureStale) this.#schedule();
     });
+  }
+
+  /** Wants every second column of a picture, and all of them if no other picture is wanted soon. */
+  #wantHalf(request: PlotRequest): void {
+    const { viewport } = request;
+    this.#frames.want({
+      ...request,
+      viewport: { ...viewport, width: Math.ceil(viewport.width / 2) },
+    });
+    const endWaiting = this.#options.idle.begin();
+    const stopTimer = startTimer(STOPPED_MS, () => {
+      this.#stopHalves?.();
+      this.#inputMs = performance.now();
+      this.#frames.want(request);
+    });
+    this.#stopHalves = () => {
+      this.#stopHalves = undefined;
+      stopTimer();
+      endWaiting();
+    };
   }
 
   /** Brings the cursor into view after it has moved, once its place is known. */
@@ -247,6 +282,7 @@ export class PlotController {
   /** Reports the time from input to pixels on the browser's performance timeline, for the bench. */
   #measureFrame(): void {
     if (this.#inputMs === undefined) return;
+    if (this.#stopHalves === undefined) this.#pictureMs = performance.now() - this.#inputMs;
     performance.measure(FRAME_MEASURE, { start: this.#inputMs });
     // Observers already have it; keeping it would fill the timeline's buffer.
     performance.clearMeasures(FRAME_MEASURE);
@@ -276,6 +312,10 @@ export class PlotController {
     }
   }
 }
+
+/** A pan keeps the span but for its rounding. */
+const isZoom = (from: Viewport, to: Viewport): boolean =>
+  from.axis === to.axis && Math.abs((to.x1 - to.x0) / (from.x1 - from.x0) - 1) > 1e-6;
 
 function hasSameFields<T extends object>(a: T, b: T | undefined): b is T {
   if (b === undefined) return false;

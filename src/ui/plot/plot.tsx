@@ -58,6 +58,7 @@ export function Plot({ source, strip, label, kind, hint, testId, ...props }: Plo
       source,
       view,
       overlays,
+      idle,
       onPainted: () => {
         timings.reach('painted');
         endPainting();
