@@ -280,7 +280,8 @@ function leakIds(
   const lines = new Set(SINGLE.includes(kind) ? [...stacks].map(places.lineOf) : []);
   lines.delete(undefined);
   const older = SINGLE.includes(kind) ? olderOf(context, sites) : [];
-  for (const id of [...rest, ...older]) {
+  const inputs = SINGLE.includes(kind) ? context.once(keptInputs) : [];
+  for (const id of [...rest, ...older, ...inputs]) {
     const stack = places.stackOf(id);
     const isSame =
       stacks.has(stack) || keys.has(places.keyOf(id)) || lines.has(places.lineOf(stack));
@@ -290,6 +291,16 @@ function leakIds(
   }
   return own.sort((a, b) => a - b);
 }
+
+/**
+ * What came from the host and was never given back. A data set with a cache keeps what it returned before the loop
+ * too, as a sample of 500 for the normalizer's mean.
+ */
+const keptInputs = ({ classification: { classOf }, input }: AnalysisInput): AllocationIndex[] =>
+  [...classOf.keys()].filter(
+    (id) =>
+      classOf[id] === MemoryClass.Inputs && input.replay.allocations.freeRequested[id] === NEVER,
+  );
 
 /** And what the same lines made, of the same sizes, that the program gave back: it was kept for a while too. */
 function withGivenBack(

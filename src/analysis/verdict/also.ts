@@ -61,23 +61,30 @@ export function alsoOf(figures: Figures): string[] {
 /** Share of what is kept that must be saved by not keeping it, for no word about it. */
 const NEARLY_ALL = 0.97;
 
-/** Why less is saved than is kept. */
-function elsewhereText({ known, diagnosis, needBytes }: Figures): string[] {
-  const { account, context, failure } = known;
+/** Why less is saved than is kept, or the run needs more than what is left at the OOM. */
+function elsewhereText({ known, diagnosis, needBytes, savedBytes }: Figures): string[] {
+  const { account, failure } = known;
   const { bytes, entry, waiting } = diagnosis;
   if (waiting !== undefined)
     return [
       `${formatBytes(waiting.savedBytes)} of that can be saved: the largest graph of one pass${waiting.hadBackward ? ', with its part of what backward made' : ''}, ${formatBytes(bytes - waiting.savedBytes)}, is needed in any case.`,
     ];
   if (needBytes === undefined || entry === undefined) return [];
-  const peak = context.input.replay.peaks.allocatedBytes.bytes;
-  const most = failure === undefined ? peak : account.allocatedBytes + failure.requestedBytes;
-  const saved = most - needBytes;
   const goneBytes = bytes + entry.gradientBytes;
-  if (saved >= NEARLY_ALL * goneBytes || saved <= 0) return [];
+  const few = (1 - NEARLY_ALL) * goneBytes;
+  const saved = formatBytes(savedBytes);
+  const elsewhere = `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}`;
   const what = `${formatBytes(goneBytes)}${entry.gradientBytes === 0 ? '' : ' with the gradients'}`;
+  const isLess = savedBytes > 0 && savedBytes < goneBytes - few;
+  if (failure === undefined)
+    return isLess ? [`${elsewhere}: so ${saved} is saved, not all ${what}.`] : [];
+  const left = account.allocatedBytes + failure.requestedBytes - savedBytes;
+  const isElsewhere = needBytes < account.allocatedBytes && needBytes > left + few;
   return [
-    `${ifGone(diagnosis)} another moment of the run needs the most, ${formatBytes(needBytes)}${failure === undefined ? '' : ` of the ${formatBytes(most)} in use and asked for`}: so ${formatBytes(saved)} is saved, not all ${what}.`,
+    ...(isElsewhere ? [`${elsewhere}.`] : []),
+    ...(isLess
+      ? [`${saved} of the ${what} would be gone by then: the rest is of what was still going on.`]
+      : []),
   ];
 }
 

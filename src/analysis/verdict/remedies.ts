@@ -57,7 +57,7 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
       ? id === 'expandable-segments' && (savesBytes ?? 0) < WORTHWHILE_SHARE * diagnosis.bytes
       : !isEnough;
   return remedies
-    .filter(({ savesBytes, isEnough }) => savesBytes !== 0 || isEnough === true)
+    .filter(({ savesBytes }) => savesBytes !== 0)
     .filter(({ savesBytes = missing ?? 0 }) => savesBytes >= LEAST_SAVED * (missing ?? 0))
     .sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)))
     .slice(0, MAX_REMEDIES);

@@ -24,6 +24,8 @@ export interface Figures {
   readonly forecast: Forecast | undefined;
   /** The peak of allocated bytes without the cause; undefined if not known. */
   readonly needBytes: number | undefined;
+  /** How much less it would have needed. */
+  readonly savedBytes: number;
   /** The variable that holds the cause; if nothing is wrong, much of what is left at the end. */
   readonly holder: { readonly text: string; readonly bytes: number } | undefined;
   /** ' and 2 other lines', if the first line allocated less than nearly all of it. */

@@ -189,7 +189,7 @@ export interface Verdict {
   readonly finding: string | undefined;
 }
 
-const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
+const PEAK_MAKERS: readonly (Pattern | undefined)[] = [
   'evaluation-without-no-grad',
   'waiting-graphs',
   'resident-data',
@@ -202,16 +202,18 @@ const ONLY_ADVICE: readonly (Pattern | undefined)[] = [
 
 /** Harmless, but fixing it would lower the peak. */
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Verdict, 'pattern' | 'severity'>) =>
-  ONLY_ADVICE.includes(pattern) && severity === 'low';
+  PEAK_MAKERS.includes(pattern) && severity === 'low';
 
-/** One check more: what sets the peak of a run in which nothing is wrong is no finding, but the verdict may name it. */
+/** One check more: what sets the peak without being a finding, but the verdict may name it. */
 export function peakCheck(verdict: Pick<Verdict, 'cause' | 'pattern' | 'severity'>) {
-  const isAdvice = isOnlyAdvice(verdict);
-  if (verdict.cause !== 'none' && !isAdvice) return [];
-  const status = isAdvice ? ('found' as const) : ('clear' as const);
-  const reason = isAdvice
+  const isFinding = verdict.pattern === 'evaluation-without-no-grad' && !isOnlyAdvice(verdict);
+  const isFound = PEAK_MAKERS.includes(verdict.pattern) && !isFinding;
+  if (verdict.cause !== 'none' && !isFound) return [];
+  const status = isFound ? ('found' as const) : ('clear' as const);
+  const reason = isFound
     ? 'the verdict says which.'
     : 'no data that stays, unused graph, scratch tensors of one line or single part takes so large a share that it sets the peak by itself.';
-  const about = 'data, passes, lines and parts that set the peak of a run that works';
+  const works = isFound && !isOnlyAdvice(verdict) ? '' : ' of a run that works';
+  const about = `data, passes, lines and parts that set the peak${works}`;
   return [{ about, status, reason }];
 }

@@ -224,7 +224,7 @@ it('says what the rest of the run needs, where graphs that pile up lower its pea
   const { findings } = await analysisOf(device);
   const known = caseOf(new AnalysisInput(device), findings);
   const diagnosis = { ...diagnose(known), severity: 'high' as const };
-  const figures = { known, diagnosis, besides: '' };
+  const figures = { known, diagnosis, besides: '', savedBytes: 0 };
   const unknown = { forecast: undefined, needBytes: undefined, holder: undefined };
   expect(textOf({ ...figures, ...unknown })).toMatch(
     / keep up to .* Without them the peak would be .* lower: the rest of the run needs \d.*iB\.$/,

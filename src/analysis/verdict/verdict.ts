@@ -62,7 +62,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
   // Where all lines of a function count, each of them has its part.
   const whole = diagnosis.pattern === 'resident-data' ? 1 : undefined;
   const besides = share === undefined ? '' : othersText(share, whole);
-  const figures = { known, diagnosis, forecast, needBytes, holder, besides };
+  const figures = { known, diagnosis, forecast, needBytes, savedBytes, holder, besides };
   const { cause, pattern, severity, bytes, lines, does, finding, tensors } = diagnosis;
   return {
     account: known.account,
@@ -167,29 +167,37 @@ function forecastOf(
  */
 function needOf(
   { context, account, failure }: Case,
-  { entry, cause, pattern }: Diagnosis,
+  { entry, cause, pattern, bytes }: Diagnosis,
 ): number | undefined {
   if (entry?.without === undefined) return undefined;
-  // Under no_grad() the graphs would not exist, not even while their pass runs.
-  const isAllGone = pattern === 'evaluation-without-no-grad';
-  const { peakBytes, goneBytes } = isAllGone
-    ? { peakBytes: peakWithout(context.input, entry.allocations), goneBytes: entry.bytes }
-    : entry.without;
+  const peakBytes = isAllGone(pattern)
+    ? peakWithout(context.input, entry.allocations)
+    : entry.without.peakBytes;
   if (failure === undefined || cause === 'growing') return peakBytes;
-  return Math.max(peakBytes, account.allocatedBytes - goneBytes + failure.requestedBytes);
+  const left = account.allocatedBytes - whatGoes({ entry, pattern, bytes });
+  return Math.max(peakBytes, left + failure.requestedBytes);
 }
+
+/** Under no_grad() the graphs would not exist, not even while their pass runs. */
+const isAllGone = (pattern: Diagnosis['pattern']) => pattern === 'evaluation-without-no-grad';
+
+/** What would not be there at the account's moment without the cause. */
+const whatGoes = ({ entry, pattern, bytes }: Pick<Diagnosis, 'entry' | 'pattern' | 'bytes'>) =>
+  isAllGone(pattern) ? bytes : (entry?.without?.goneBytes ?? bytes);
 
 function savedOf(
   { account, failure }: Case,
   diagnosis: Diagnosis,
   needBytes: number | undefined,
 ): number {
-  const { bytes, pattern } = diagnosis;
+  const { bytes, cause, pattern } = diagnosis;
   const lower = peakLowerBy(diagnosis);
   const isOfPasses = diagnosis.cause === 'activations';
   if (lower !== undefined && (failure === undefined || isOfPasses)) return lower;
   // The calls that failed before had a peak of their own, which is not this request's.
   if (pattern === 'kept-exceptions') return bytes;
   if (needBytes === undefined) return bytes;
+  // An earlier peak may need as much without the cause: it fitted, as when cuDNN tried what fits.
+  if (failure !== undefined && cause !== 'growing') return whatGoes(diagnosis);
   return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);
 }
