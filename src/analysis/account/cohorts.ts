@@ -86,10 +86,14 @@ export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
 /** What the last repetition left of these is needed: the newest optimizer's state, and scratch memory. */
 const IN_USE: ReadonlySet<number> = new Set([MemoryClass.OptimizerState, MemoryClass.Workspaces]);
 
+/** A line whose kept tensors have more sizes than this share of their number may keep one of any size. */
+const MANY_SIZES = 0.1;
+
 /**
  * What the last repetitions left: too young to count as kept, but still live and from the same lines as what is kept.
  * Gradients of weights have no lines, and the last ones are needed: a hook that keeps `grad_output[0]`, 9 MiB of
- * AddmmBackward0 in each step, keeps none of the weights' gradients, 2 MiB of AddmmBackward0.
+ * AddmmBackward0 in each step, keeps none of the weights' gradients, 2 MiB of AddmmBackward0. A hook that keeps the output
+ * of the last of twenty convolutions of one line, 9 MiB each time, does not keep that of the first, 150 MiB.
  *
  * @param live allocations live at the moment, ascending
  */
@@ -103,9 +107,10 @@ function latestOf(
   const stacks = new Set(kept.map((id) => places.stackOf(id)));
   const { requestedBytes } = input.replay.allocations;
   const sizes = new Set(kept.map((id) => requestedBytes[id]));
+  const isOfAnySize = sizes.size > MANY_SIZES * kept.length;
   const isInUse = (id: AllocationIndex) =>
     IN_USE.has(classOf[id]) ||
-    (classOf[id] === MemoryClass.Gradients && !sizes.has(requestedBytes[id]));
+    (!sizes.has(requestedBytes[id]) && (classOf[id] === MemoryClass.Gradients || !isOfAnySize));
   const last = kept[kept.length - 1] ?? 0;
   return Array.from(live.subarray(upperBound(live, last))).filter(
     (id) => !taken.has(id) && stacks.has(places.stackOf(id)) && !isInUse(id),

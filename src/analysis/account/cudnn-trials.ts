@@ -19,9 +19,14 @@ const ALLOC = TraceAction.Alloc;
 /** at::native::run_single_conv, at::native::raw_cudnn_convolution_forward_out */
 const CUDNN = /cudnn|run_single_conv/i;
 
-/** Whether the C++ frames of an event say that cuDNN gave the segment back; undefined if there are none. */
-export const isOfSearch = (context: AnalysisInput, event: EventIndex): boolean | undefined =>
-  context.hasNative(event, CUDNN);
+/** c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc: it makes room for a request, cuDNN's output too. */
+const REQUEST = /CachingAllocator::malloc/;
+
+/** Whether the C++ frames of an event say that cuDNN's search gave the segment back; undefined if there are none. */
+export function isOfSearch(context: AnalysisInput, event: EventIndex): boolean | undefined {
+  const isOfCudnn = context.hasNative(event, CUDNN);
+  return isOfCudnn === true ? context.hasNative(event, REQUEST) === false : isOfCudnn;
+}
 
 /**
  * Without C++ frames: whether the cache was flushed within one call, between two of its allocations.

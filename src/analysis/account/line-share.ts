@@ -10,8 +10,10 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, isSameLine, type Line } from '../findings/user-lines.ts';
 import type { Account } from './types.ts';
 
-/** From this share on, a line allocates 'it'; the rest is not worth a word. */
+/** From this share on, a line allocates 'it'. */
 const WHOLE_SHARE = 0.9;
+/** From this share on, the rest is not worth a word. */
+const ALONE_SHARE = 0.97;
 /** Below this share it is not 'most of it': half is no more than the other half. */
 const MOST_SHARE = 0.51;
 
@@ -150,7 +152,7 @@ export function allocatesText({ share }: LineShare): string {
  * ' and main.py:174 (evaluate)', ' and 2 other lines'; '' if the line allocated nearly all of it.
  * @param wholeShare what nearly all is
  */
-export function othersText({ share, others }: LineShare, wholeShare = WHOLE_SHARE): string {
+export function othersText({ share, others }: LineShare, wholeShare = ALONE_SHARE): string {
   const [first] = others;
   if (share >= wholeShare) return '';
   if (first === undefined) return ' and the backward pass';

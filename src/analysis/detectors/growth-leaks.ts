@@ -200,9 +200,6 @@ export interface GrowthLaw {
   readonly keptBytes: readonly number[];
   /** All steps since it began. */
   readonly steps: number;
-  readonly pieces: readonly [smallest: number, largest: number];
-  /** Number of different piece sizes. */
-  readonly sizes: number;
 }
 
 /** Fewer steps show no trend. */
@@ -228,7 +225,6 @@ function growthLaw(
   const keptBytes = all.filter((bytes) => bytes > 0);
   const kept = sites.flatMap((site) => site.kept);
   const pieceBytes = kept.map((id) => sizeBytes[id]);
-  const pieces = [lowest(pieceBytes), highest(pieceBytes)] as const;
   const sizes = new Set(pieceBytes).size;
   const isCache =
     sites.length === 1 &&
@@ -239,7 +235,7 @@ function growthLaw(
   if (!areScalars(context, kept) && isTrend(keptBytes)) kind = 'growing';
   else if (isCache) kind = 'by-key';
   else if (keptBytes.length < MAX_RARE_SHARE * all.length) kind = 'in-bursts';
-  return { kind, keptBytes, steps: all.length, pieces, sizes };
+  return { kind, keptBytes, steps: all.length };
 }
 
 /** Share of the steps between a site's first and last tensor in which it made none. */

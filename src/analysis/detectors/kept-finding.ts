@@ -250,13 +250,14 @@ const leftText = (liveBytes: number, bytes: number): string =>
     : `${liveBytes === 0 ? 'none' : formatBytes(liveBytes)} of it was still live at the end`;
 
 function lawSentence(
-  { input }: AnalysisInput,
+  context: AnalysisInput,
   { leaks: [leak], entry }: Cohort,
   ids: readonly AllocationIndex[],
 ): string {
   // Its rate says it.
   if (entry?.rate?.bursts !== undefined) return '';
-  if (leak !== undefined) return ` It grows ${lawText(leak.law)}.`;
+  if (leak !== undefined) return ` It grows ${lawText(context, leak.law, ids)}.`;
+  const { input } = context;
   const starts = ids.map((id) => input.replay.allocations.start[id]);
   const [first, last] = [lowest(starts), highest(starts)];
   const isOver = input.trace.events.length - last > last - first;
@@ -287,7 +288,9 @@ function factsOf(
       label: 'of the peak of allocated memory',
       text: formatPercent(bytes / context.input.replay.peaks.allocatedBytes.bytes),
     },
-    ...(leak === undefined ? [] : [{ label: 'how it grows', text: lawText(leak.law) }]),
+    ...(leak === undefined
+      ? []
+      : [{ label: 'how it grows', text: lawText(context, leak.law, ids) }]),
     { label: 'requested, before rounding', bytes: sumBy(ids, (id) => requestedBytes[id]) },
   ];
 }
@@ -321,9 +324,19 @@ export function liveAtBounds(
 /** How many times the smallest piece the largest is: then they are not about the same. */
 const VERY_UNEVEN = 4;
 
-/** 'by about the same each time'. */
-function lawText(law: GrowthLaw): string {
-  const { kind, keptBytes, sizes, pieces } = law;
+/**
+ * 'by about the same each time'.
+ * @param ids of the whole cohort: its other lines may keep larger pieces
+ */
+function lawText(
+  { input }: AnalysisInput,
+  law: GrowthLaw,
+  ids: readonly AllocationIndex[],
+): string {
+  const { kind, keptBytes } = law;
+  const pieceBytes = ids.map((id) => input.replay.allocations.sizeBytes[id]);
+  const pieces = [lowest(pieceBytes), highest(pieceBytes)] as const;
+  const sizes = new Set(pieceBytes).size;
   const [least, most] = pieces.map(formatBytes);
   const range = least === most ? least : `${least} to ${most}`;
   switch (kind) {

@@ -93,7 +93,7 @@ export const OF_CAUSE: { readonly [C in Cause]?: readonly Idea[] } = {
   none: [],
   kept: all({
     detach:
-      'Find what holds them: a list, dictionary, attribute or cache (functools.lru_cache), to be emptied or bounded (deque(maxlen=...)), or, if gc.collect() frees them, a cycle of references, to be broken.',
+      'Find what holds them: a list, dictionary, attribute, cache (functools.lru_cache) or forward hook, to be emptied, bounded (deque(maxlen=...)) or removed, or, if gc.collect() frees them, a cycle of references, to be broken.',
     'to-cpu': TO_CPU,
   }),
   growing: [
