@@ -6,6 +6,7 @@
  */
 import { isReleasing } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -65,4 +66,25 @@ export function triedWorkspace(
   if (next <= flush) return undefined;
   const isTried = isOfSearch(context, flush) ?? isWithinCall(context, start[largest], next);
   return isTried ? largest : undefined;
+}
+
+/** The event with the most allocated bytes if workspaces that are freed at once, as those of a search, don't count. */
+export function peakBesideTrials({
+  input,
+  classification: { classOf },
+}: AnalysisInput): EventIndex {
+  const { replay, trace } = input;
+  const { start, freeRequested, sizeBytes } = replay.allocations;
+  let bytes = replay.start.allocatedBytes;
+  let [most, at] = [0, -1];
+  trace.events.action.forEach((action, t) => {
+    const id = replay.allocationOfEvent[t];
+    if (id < 0) return;
+    const isTrial = classOf[id] === MemoryClass.Workspaces && freeRequested[id] === start[id] + 1;
+    if (isTrial) return;
+    if (action === ALLOC) bytes += sizeBytes[id];
+    else if (action === TraceAction.FreeRequested) bytes -= sizeBytes[id];
+    if (bytes > most) [most, at] = [bytes, t];
+  });
+  return at;
 }

@@ -94,7 +94,11 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     missingBytes,
     isMissingAtMost,
     raise,
-    text: textOf(figures, cause, gapBytes, lackText(missing, missingBytes, raise)),
+    text: textOf(figures, cause, {
+      gapBytes,
+      isAllGaps: missingBytes === 0,
+      lack: lackText(missing, missingBytes, raise),
+    }),
     limit: isCapped ? capSentence(figures) : undefined,
     arithmetic: arithmeticOf(figures, gapBytes, missing),
     advice: adviceOf(cause, missingBytes, { isCapped, hadRoom, isServer }),
@@ -161,14 +165,21 @@ const seesLittle = ({ reservedBytes, freeBytes, totalBytes, isLimitStated }: Oom
   freeBytes !== undefined &&
   reservedBytes + freeBytes < SMALLEST_DEVICE_BYTES;
 
-function textOf(figures: OomFigures, cause: OomCause, gapBytes: number, lack: string) {
+interface Missing {
+  readonly gapBytes: number;
+  /** The gaps and what could still be reserved would have been enough in one piece. */
+  readonly isAllGaps: boolean;
+  readonly lack: string;
+}
+
+function textOf(figures: OomFigures, cause: OomCause, { gapBytes, isAllGaps, lack }: Missing) {
   const asked = formatBytes(figures.requestedBytes);
   const [gaps, held] = [formatBytes(gapBytes), formatBytes(figures.reservedBytes)];
   switch (cause) {
     case 'fragmented':
       return `memory is fragmented. ${asked} did not fit in one piece, although ${gaps} of the ${held} that PyTorch held was free.`;
     case 'both':
-      return `there was too little memory, and it is fragmented. ${asked} was requested; ${gaps} of the ${held} that PyTorch held was free in smaller pieces, and all of them together were too small.`;
+      return `${isAllGaps ? 'what was left was in pieces' : 'there was too little memory, and it is fragmented'}. ${asked} was requested; ${gaps} of the ${held} that PyTorch held was free in smaller pieces, ${isAllGaps ? 'enough with the room below the limit, had it been one piece' : 'and all of them together were too small'}.`;
     case 'too-large':
       return notEnough(figures, lack);
     case 'other-processes':

@@ -19,7 +19,8 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import { sleepText } from '../../device/serving/serving-notes.ts';
 import { sleepSigns } from '../../device/serving/sleep.ts';
-import { triedWorkspace } from '../account/cudnn-trials.ts';
+import { accountAt } from '../account/account.ts';
+import { peakBesideTrials, triedWorkspace } from '../account/cudnn-trials.ts';
 import { segmentsAt } from '../account/free-space.ts';
 import { peakOutside } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
@@ -113,13 +114,26 @@ function partsText({ account: { entries, allocatedBytes, moment } }: Case): stri
   ];
 }
 
-/** '4.61 GiB of the peak is a workspace that cuDNN tried and gave back: …' */
+/** Of the peak: from here on a trial hides what the program itself needs most. */
+const HIDING_SHARE = 0.5;
+
+/** '4.61 GiB of the peak is a workspace that cuDNN tried and gave back: …', and what the run needs without such trials. */
 function triedText({ context, account }: Case): string[] {
   const id = triedWorkspace(context, account);
   const bytes = id === undefined ? 0 : context.input.replay.allocations.sizeBytes[id];
   if (bytes < PART_SHARE * account.allocatedBytes) return [];
+  const tried = `${formatBytes(bytes)} of the peak is a workspace that cuDNN tried and gave back: with torch.backends.cudnn.benchmark = True it tries several algorithms for each new shape.`;
+  if (bytes < HIDING_SHARE * account.allocatedBytes) return [tried];
+  const beside = accountAt(context, peakBesideTrials(context), 'peak');
+  const [most] = beside.entries.filter(({ kind }) => !isFree(kind));
+  const waiting = waitingPasses(context, beside);
+  const [line] = waiting?.lines ?? [];
+  const passes =
+    waiting === undefined || waiting.hadBackward
+      ? ''
+      : ` The graphs of ${formatCount(waiting.count)} forward passes${line === undefined ? '' : ` called by ${locationText(line)}`} are there at once then, ${formatBytes(waiting.bytes)}, for one backward.`;
   return [
-    `${formatBytes(bytes)} of the peak is a workspace that cuDNN tried and gave back: with torch.backends.cudnn.benchmark = True it tries several algorithms for each new shape.`,
+    `${tried} Without such trials at most ${formatBytes(beside.allocatedBytes)} is in use, the most of it ${most === undefined ? 'unknown' : `${entryLabel(most.kind)} (${formatBytes(most.bytes)})`}.${passes}`,
   ];
 }
 

@@ -52,9 +52,10 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     const isKnown = missing !== undefined && savesBytes !== undefined;
     return { id, text, savesBytes, isEnough: isKnown ? savesBytes >= missing : undefined };
   });
-  const isMinor = ({ id, savesBytes, isEnough }: Remedy): boolean =>
+  const isMinor = ({ id, savesBytes, isEnough, soFar: isOfPart }: Remedy): boolean =>
     isEnough === undefined
-      ? id === 'expandable-segments' && (savesBytes ?? 0) < WORTHWHILE_SHARE * diagnosis.bytes
+      ? (isOfPart === true && id === 'raise-limit') ||
+        (id === 'expandable-segments' && (savesBytes ?? 0) < WORTHWHILE_SHARE * diagnosis.bytes)
       : !isEnough;
   return remedies
     .filter(({ savesBytes }) => savesBytes !== 0)
@@ -70,7 +71,8 @@ function howFar({ context, account, failure }: Case): string {
   const need = unfinished && modelNeed(context, unfinished, account);
   if (need !== undefined && need > account.allocatedBytes)
     return ` The model needs about ${formatBytes(need)} in all.`;
-  return ` ${sentenceCase(atMostText(failure.judged.raise))} more serves this request.`;
+  const after = unfinished === undefined ? '' : ', not what comes after it';
+  return ` ${sentenceCase(atMostText(failure.judged.raise))} more serves this request${after}.`;
 }
 
 /** What the optimizer requests does not shrink with the batch, and what backward requests for a weight neither. */

@@ -42,7 +42,10 @@ function outcomeText(result: WhatIfResult, recorded: Recorded): string {
     const at = failure.isRecorded
       ? `too, at event ${formatCount(failure.event)}`
       : failureText(failure);
-    return `would have run out of memory${underText(result, recorded)} ${at}`;
+    const under = isLeast(result, recorded)
+      ? ` under a limit of ${formatBytes(result.limitBytes ?? 0)}, the least that it can have been,`
+      : underText(result, recorded);
+    return `would have run out of memory${under} ${at}`;
   }
   // A low peak reached by many retries does not mean that little was needed.
   const cost =
@@ -66,10 +69,15 @@ function startText(result: WhatIfResult, recorded: Recorded): string {
     : `, starting without the ${formatBytes(gapBytes)} that was cached before the recording`;
 }
 
+/** Recorded requests show how high the limit was at least. What is served under that is served under any other; what fails may not. */
+const isLeast = ({ limitBytes }: WhatIfResult, { limit }: Recorded): boolean =>
+  limitBytes !== undefined && limit?.likelyBytes === limitBytes;
+
 /** " under this process's limit of at least 6.00 GiB", ' under a limit of 7.35 GiB' */
-function underText({ limitBytes }: WhatIfResult, { limit }: Recorded): string {
+function underText(result: WhatIfResult, recorded: Recorded): string {
+  const { limitBytes } = result;
   if (limitBytes === undefined) return '';
-  return limit?.likelyBytes === limitBytes
+  return isLeast(result, recorded)
     ? ` under this process's limit of at least ${formatBytes(limitBytes)}`
     : ` under a limit of ${formatBytes(limitBytes)}`;
 }

@@ -26,12 +26,23 @@ interface ChosenSettingProps {
   readonly isOptional: boolean;
 }
 
-/** Choosing one of them shows how it fails. @param memory what the runs may reserve */
-export function NothingHelps({ memory }: { readonly memory: string }) {
+interface NothingHelpsProps {
+  /** What the runs may reserve. */
+  readonly memory: string;
+  /** Of the recorded limit: how high it was at least. */
+  readonly leastBytes: number | undefined;
+}
+
+/** Choosing one of them shows how it fails. */
+export function NothingHelps({ memory, leastBytes }: NothingHelpsProps) {
   return (
     <p className="whatif-headline" data-tone="danger">
       <strong>None of the settings tried would have helped:</strong> memory runs out under each,
-      with {memory}.
+      with{' '}
+      {leastBytes === undefined
+        ? memory
+        : `a limit of ${formatBytes(leastBytes)}, the least that this process's can have been: try a higher one, too`}
+      .
     </p>
   );
 }

@@ -94,7 +94,12 @@ function Runs() {
               />
             )
           )}
-          {isDone && first === undefined && run === undefined && <NothingHelps memory={memory} />}
+          {isDone && first === undefined && run === undefined && (
+            <NothingHelps
+              memory={memory}
+              leastBytes={limit === 'recorded' ? recorded.limit?.likelyBytes : undefined}
+            />
+          )}
           {(!isFolded || isOpen) && (
             <>
               <SettingsTable
