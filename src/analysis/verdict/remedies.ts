@@ -52,26 +52,35 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     const isKnown = missing !== undefined && savesBytes !== undefined;
     return { id, text, savesBytes, isEnough: isKnown ? savesBytes >= missing : undefined };
   });
-  const isMinor = ({ id, savesBytes, isEnough, soFar: isOfPart }: Remedy): boolean =>
+  const isMinor = ({ id, savesBytes, isEnough }: Remedy): boolean =>
     isEnough === undefined
-      ? (isOfPart === true && id === 'raise-limit') ||
-        (id === 'expandable-segments' && (savesBytes ?? 0) < WORTHWHILE_SHARE * diagnosis.bytes)
+      ? id === 'expandable-segments' && (savesBytes ?? 0) < WORTHWHILE_SHARE * diagnosis.bytes
       : !isEnough;
-  return remedies
+  const inOrder = remedies
     .filter(({ savesBytes }) => savesBytes !== 0)
     .filter(({ savesBytes = missing ?? 0 }) => savesBytes >= LEAST_SAVED * (missing ?? 0))
-    .sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)))
-    .slice(0, MAX_REMEDIES);
+    .sort((a, b) => Number(isMinor(a)) - Number(isMinor(b)));
+  // A higher limit is no answer alone if nobody knows how far a pass would go on.
+  const [first, second, ...others] = inOrder;
+  const isOpen = first?.id === 'raise-limit' && soFar && wholeNeed(known) === undefined;
+  const shown = isOpen && second !== undefined ? [second, first, ...others] : inOrder;
+  return shown.slice(0, MAX_REMEDIES);
+}
+
+/** What the model needs in all, if memory ran out in an optimizer's first step or before. */
+function wholeNeed({ context, account, failure }: Case): number | undefined {
+  if (failure?.unfinished === undefined) return undefined;
+  const need = modelNeed(context, failure.unfinished, account);
+  return need !== undefined && need > account.allocatedBytes ? need : undefined;
 }
 
 /** ' At most 3.12 GiB more serves this request.' In an optimizer's first step, all that is known of what follows. */
-function howFar({ context, account, failure }: Case): string {
+function howFar(known: Case): string {
+  const { failure } = known;
   if (failure?.judged.raise === undefined) return '';
-  const { unfinished } = failure;
-  const need = unfinished && modelNeed(context, unfinished, account);
-  if (need !== undefined && need > account.allocatedBytes)
-    return ` The model needs about ${formatBytes(need)} in all.`;
-  const after = unfinished === undefined ? '' : ', not what comes after it';
+  const need = wholeNeed(known);
+  if (need !== undefined) return ` The model needs about ${formatBytes(need)} in all.`;
+  const after = failure.unfinished === undefined ? '' : ', not what comes after it';
   return ` ${sentenceCase(atMostText(failure.judged.raise))} more serves this request${after}.`;
 }
 

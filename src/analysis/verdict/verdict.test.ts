@@ -156,7 +156,7 @@ describe('what to try', () => {
     ['pairs/oom_logits_backward.python', ['chunked-loss', 'batch-size', 'raise-limit']],
     [
       'pairs/oom_first_forward.python',
-      ['raise-limit', 'batch-size', 'checkpointing', 'lower-precision'],
+      ['batch-size', 'raise-limit', 'checkpointing', 'lower-precision'],
     ],
     ['train_gpt_small', []],
   ])('of %s', async (key, ids) => {
