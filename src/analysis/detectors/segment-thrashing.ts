@@ -5,7 +5,7 @@ import { isReleasing, isReserving } from '../../allocator/replay/trace-events.ts
 import { isPrivatePool } from '../../allocator/replay/types.ts';
 import { recordedSettings } from '../../allocator/simulator/alloc-conf.ts';
 import { recordedRetries } from '../../allocator/simulator/recorded-run.ts';
-import { releaseRuns } from '../../allocator/simulator/requests.ts';
+import { type ReleaseRun, releaseRuns } from '../../allocator/simulator/requests.ts';
 import { sumBy } from '../../base/collections.ts';
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
@@ -36,7 +36,7 @@ const SEVERE_SHARE = 0.05;
 
 export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<ThrashingFinding> {
   const { retaken, searched, freed, flushes, costUs } = measure(context);
-  const retries = Math.min(flushes, retryCount(context));
+  const retries = Math.min(flushes, context.once(retriesOf).length);
   const { recording, recordingReason } = context.input.replay;
   const given = `${plural(freed, 'segment')} went back to the driver${searchText(searched, freed)}`;
   if (retaken.length < MIN_RETAKEN || flushes < MIN_FLUSHES) {
@@ -112,12 +112,12 @@ function flushesText(flushes: number, retries: number): string {
   return `${all}${which} by PyTorch itself for a request that did not fit`;
 }
 
-/** How often PyTorch gave its cache back to serve a request, as the simulator counts it; other flushes are calls of empty_cache(). */
-function retryCount({ input: { trace, replay, snapshot } }: AnalysisInput): number {
+/** Where PyTorch gave its cache back to serve a request, as the simulator sees it; other flushes are calls of empty_cache(). */
+function retriesOf({ input: { trace, replay, snapshot } }: AnalysisInput): ReleaseRun[] {
   const { settings } = recordedSettings(snapshot.settings);
   const reserved = new ReservedSteps(replay.segmentSpans);
   const runs = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, settings);
-  return recordedRetries(trace, runs, settings).length;
+  return recordedRetries(trace, runs, settings);
 }
 
 /** ', 536 of them after cuDNN had tried its algorithms' */
@@ -142,6 +142,7 @@ function isSevere({ input }: AnalysisInput, retaken: readonly EventIndex[], cost
 function measure(context: AnalysisInput) {
   const { action, timeUs, sizeBytes } = context.input.trace.events;
   const isOwnPool = privateSegments(context);
+  const retried = new Set(context.once(retriesOf).map(({ event }) => event));
   const taken: { readonly event: EventIndex; readonly flush: number }[] = [];
   const searches = new Set<number>();
   /** What each flush gave back; a flush is a run of frees, and one that ends the recording isn't counted. */
@@ -156,7 +157,7 @@ function measure(context: AnalysisInput) {
   const judgeFlush = (event: EventIndex, flush: number): boolean => {
     const isSearch = isOfSearch(context, event);
     if (isSearch) searches.add(flush);
-    return isSearch !== undefined;
+    return isSearch !== undefined || retried.has(event);
   };
   action.forEach((own, t) => {
     const isFree = isReleasing(own);

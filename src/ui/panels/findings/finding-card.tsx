@@ -1,4 +1,4 @@
-import { area, curveMonotoneX, scaleLinear } from 'd3';
+import { area, bisectCenter, curveMonotoneX, scaleLinear } from 'd3';
 import { ChevronRight } from 'lucide-react';
 import { type MouseEvent, useEffect, useRef } from 'react';
 import { bytesAreOf, titleOf } from '../../../analysis/findings/detectors.ts';
@@ -144,14 +144,16 @@ interface SeriesPlotProps {
   readonly series: Series;
 }
 
-/** A finding's bytes per step; clicking goes to the event under the pointer. */
+/** A finding's bytes by step or event; clicking goes to the one under the pointer. */
 function SeriesPlot({ series }: SeriesPlotProps) {
   const { view } = useStores();
   const { bytes, unit, label, count, events } = series;
   const most = Math.max(...bytes);
-  const x = scaleLinear([0, Math.max(1, bytes.length - 1)], [0, WIDTH]);
+  const places = unit === 'event' ? events : [...bytes.keys()];
+  const [from = 0, to = 0] = [places[0], places.at(-1)];
+  const x = scaleLinear([from, Math.max(from + 1, to)], [0, WIDTH]);
   const y = scaleLinear([0, Math.max(1, most)], [HEIGHT, 1]);
-  const shape = area<number>((_, i) => x(i), HEIGHT, y).curve(curveMonotoneX);
+  const shape = area<number>((_, i) => x(places[i] ?? from), HEIGHT, y).curve(curveMonotoneX);
   const span =
     unit === 'step'
       ? plural(count, 'repetition')
@@ -161,7 +163,7 @@ function SeriesPlot({ series }: SeriesPlotProps) {
     const { left, width } = currentTarget.getBoundingClientRect();
     // A key press has no position: it goes to the last event.
     const share = detail === 0 ? 1 : Math.max(0, Math.min(1, (clientX - left) / width));
-    const event = events[Math.round(share * (events.length - 1))];
+    const event = events[bisectCenter(places, x.invert(share * WIDTH))];
     if (event === undefined) return;
     const { view: current } = view.getState().view;
     const shown = VIEWS_OF_MOMENTS.includes(current) ? current : 'timeline';
