@@ -88,8 +88,9 @@ export function overlayPainter(
       const middle = Math.round(y) - 0.5;
       if (y >= 0) line([0, middle], [width, middle], danger, [7, 4]);
       const above = y - PILL_HEIGHT - 2;
-      // Below the line if there is no space above it.
-      const top = above < MARKER_TOP ? Math.max(MARKER_TOP, y + 2) : above;
+      // Below the line if there is no space between it and the labels of markers.
+      const free = MARKER_TOP + PILL_HEIGHT + 2;
+      const top = above < free ? Math.max(free, y + 2) : above;
       pill(y >= 0 ? label : `\u2191 ${label}`, width / 2, top, danger, onDanger);
     },
 
