@@ -161,6 +161,8 @@ const textsOf = (search: string): string[] => parseSearch(search).terms.map(({ t
 /** Whether the search already contains all of `term` (one term or several). */
 export function hasTerm(search: string, term: string): boolean {
   const present = textsOf(search);
+  // Every entry of a legend asks this whenever the view moves, mostly without a search.
+  if (present.length === 0) return false;
   const wanted = textsOf(term);
   return wanted.length > 0 && wanted.every((text) => present.includes(text));
 }

@@ -66,7 +66,11 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
 function LoadingCard(props: Phase<'loading'> & { readonly onCancel: () => void }) {
   const { name, progress, onCancel } = props;
   const cancel = useRef<HTMLButtonElement>(null);
-  useEffect(() => cancel.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    // Focus lays out the page, which the next frame does anyway.
+    const frame = requestAnimationFrame(() => cancel.current?.focus({ preventScroll: true }));
+    return () => cancelAnimationFrame(frame);
+  }, []);
   const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
   const { readBytes = 0, totalBytes } = progress ?? {};
   // Without a length from the server, the bar is indeterminate.

@@ -39,7 +39,9 @@ export function SearchBox() {
   useShortcuts({ '/': () => input.current?.select() });
   // Of a term that is too long, the end says most: the file's name, its line.
   useLayoutEffect(() => {
-    if (!hasFocus && input.current !== null) input.current.scrollLeft = input.current.scrollWidth;
+    const box = input.current;
+    // Asking for the width lays out the page.
+    if (!hasFocus && box !== null && box.value !== '') box.scrollLeft = box.scrollWidth;
   });
   return (
     <search className="inline-row search-box" aria-label="Search">
