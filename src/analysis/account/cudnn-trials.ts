@@ -30,23 +30,25 @@ export function isOfSearch(context: AnalysisInput, event: EventIndex): boolean |
 }
 
 /**
- * Without C++ frames: whether the cache was flushed within one call, between two of its allocations.
- * @param before the allocation before the flush @param after the one after it
+ * Without C++ frames: whether the cache was flushed within one call, whose last allocation was given back before. Where
+ * segments have no stack, the next allocation's tells.
+ * @param before the allocation before the flush @param flush its first event @param after the allocation after it
  */
 export function isWithinCall(
   context: AnalysisInput,
   before: EventIndex,
+  flush: EventIndex,
   after: EventIndex,
 ): boolean {
   const { input } = context;
   const { stack } = input.trace.events;
-  if (before < 0 || stack[before] !== stack[after] || stack[after] === NO_STACK) return false;
+  const own = stack[flush] === NO_STACK ? stack[after] : stack[flush];
+  if (before < 0 || own === undefined || stack[before] !== own || own === NO_STACK) return false;
   const { allocations, allocationOfEvent } = input.replay;
   // All of backward has one stack, without Python: then the node must be a convolution's, if its C++ frames tell.
-  const node =
-    stack[after] > EMPTY_STACK ? undefined : context.nativeSiteOf(allocationOfEvent[after]);
+  const node = own > EMPTY_STACK ? undefined : context.nativeSiteOf(allocationOfEvent[before]);
   const isOther = node !== undefined && !/conv/i.test(context.nativeFrame(node)?.name ?? '');
-  return !isOther && allocations.end[allocationOfEvent[before]] < after;
+  return !isOther && allocations.end[allocationOfEvent[before]] < flush;
 }
 
 /** The largest workspace that is live at an account's moment, if it is one that cuDNN tried and gave back. */
@@ -64,7 +66,7 @@ export function triedWorkspace(
   while (flush < action.length && !isReleasing(action[flush]) && action[flush] !== ALLOC) flush++;
   const next = action.indexOf(ALLOC, flush);
   if (next <= flush) return undefined;
-  const isTried = isOfSearch(context, flush) ?? isWithinCall(context, start[largest], next);
+  const isTried = isOfSearch(context, flush) ?? isWithinCall(context, start[largest], flush, next);
   return isTried ? largest : undefined;
 }
 

@@ -54,7 +54,7 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   // What PyTorch gave back while memory ran out is part of the OOM, which has its own advice.
   if (severity === 'low' && retries === flushes && fatalOom(context) !== undefined)
     return clear(
-      `${given} for requests that did not fit, before memory ran out: that belongs to the OOM.`,
+      `${given}${searched > 0 ? ', the others' : ''} for requests that did not fit, before memory ran out: that belongs to the OOM.`,
     );
   const { events } = context.input.trace;
   const sites = sumByStack(events, retaken);
@@ -63,9 +63,6 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   const named = sites.find((site) => site.stack > EMPTY_STACK) ?? sites[0];
   // Ever-changing sizes are the reason why cached segments must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
-  const lineOf = (own: number) => context.input.stacks.topUserFrame(own);
-  const ofLine = sites.filter(({ stack }) => named && lineOf(stack) === lineOf(named.stack));
-  const isOfOneSite = ofLine.length === 1;
   const cost = costUs === undefined ? [] : [formatDurationUs(costUs)];
   const isServed = context.eventsOf(TraceAction.Oom).length === 0;
   return found(context, {
@@ -77,10 +74,8 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
     frameIs: 'requested by',
     claim: (where) =>
       [
-        `${given}. ${searched > 0 ? 'Without those, ' : ''}${plural(retaken.length, 'was', 'were')} allocated in place of what was given back (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; most for ${where}.`,
-        ...(varied === undefined
-          ? []
-          : [`${isOfOneSite ? 'It' : 'One of its call sites'} ${sizesText(varied)}`]),
+        `${given}. ${searched > 0 ? 'Without those, ' : ''}${plural(retaken.length, 'was', 'were')} allocated in place of what was given back (${formatBytes(bytes)}), in ${flushesText(flushes, retries)}; the largest call site is ${where}.`,
+        ...(varied === undefined ? [] : [`It ${sizesText(varied)}`]),
         ...cost.map((time) => `This took at most ${time}.`),
         ...(isServed ? ['Every request was served in the end.'] : []),
       ].join(' '),
@@ -152,7 +147,7 @@ function measure(context: AnalysisInput) {
   let wasFree = false;
   let isFlushed = false;
   let isKnown = false;
-  let before: EventIndex = -1;
+  let [before, flushAt]: EventIndex[] = [-1, -1];
   /** Whether C++ frames say who flushed the cache; a flush's number is that after its end. */
   const judgeFlush = (event: EventIndex, flush: number): boolean => {
     const isSearch = isOfSearch(context, event);
@@ -162,7 +157,10 @@ function measure(context: AnalysisInput) {
   action.forEach((own, t) => {
     const isFree = isReleasing(own);
     if (!isFree && wasFree) flushes++;
-    if (isFree && !wasFree) isKnown = judgeFlush(t, flushes + 1);
+    if (isFree && !wasFree) {
+      flushAt = t;
+      isKnown = judgeFlush(t, flushes + 1);
+    }
     if (isFree) {
       freed++;
       given[flushes] ??= { bytes: 0, segments: 0 };
@@ -174,7 +172,7 @@ function measure(context: AnalysisInput) {
     if (isReserving(own) && freed > 0 && !isOwnPool.has(t))
       taken.push({ event: t, flush: flushes });
     if (own !== TraceAction.Alloc) return;
-    if (isFlushed && !isKnown && isWithinCall(context, before, t)) searches.add(flushes);
+    if (isFlushed && !isKnown && isWithinCall(context, before, flushAt, t)) searches.add(flushes);
     isFlushed = false;
     before = t;
   });

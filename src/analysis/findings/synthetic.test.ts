@@ -268,7 +268,7 @@ describe('churn', () => {
 
 describe('a search for an algorithm', () => {
   const conv = (line: number) => [{ name: 'forward', filename: '/home/me/model.py', line }];
-  /** Each call tries a workspace, gives it back, and allocates its output at `line`. */
+  /** Each call tries a workspace and gives it back; the cache is flushed for its output, at `line`. */
   const calls = (line: number) =>
     Array.from({ length: 40 }, (_, i) => {
       const [tried, output] = [
@@ -280,7 +280,7 @@ describe('a search for an algorithm', () => {
         { action: 'alloc', ...tried, frames: conv(7) },
         { action: 'free_requested', ...tried, frames: conv(7) },
         { action: 'free_completed', ...tried, frames: conv(7) },
-        { action: 'segment_free', ...tried, frames: conv(7) },
+        { action: 'segment_free', ...tried, frames: conv(line) },
         { action: 'segment_alloc', ...output, frames: conv(line) },
         { action: 'alloc', ...output, frames: conv(line) },
       ];

@@ -22,10 +22,12 @@ import { sleepSigns } from '../../device/serving/sleep.ts';
 import { accountAt } from '../account/account.ts';
 import { peakBesideTrials, triedWorkspace } from '../account/cudnn-trials.ts';
 import { segmentsAt } from '../account/free-space.ts';
+import { largestGroup, onStack } from '../account/line-share.ts';
 import { peakOutside } from '../account/moment.ts';
 import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, isFree, isKept, sumOf } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
+import { isSameLine } from '../findings/user-lines.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
@@ -38,6 +40,7 @@ export function alsoOf(figures: Figures): string[] {
   const { known, diagnosis, forecast } = figures;
   const { failure } = known;
   return [
+    ...insideText(known, diagnosis),
     ...elsewhereText(figures),
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none' ? [...partsText(known), ...privateText(known)] : []),
@@ -56,6 +59,27 @@ export function alsoOf(figures: Figures): string[] {
       : []),
     ...(known.context.input.replay.recording === 'truncated' ? [lateText(diagnosis)] : []),
     ...poolsText(known),
+  ];
+}
+
+/** Of what a call keeps: a line with less is one of many. */
+const INSIDE_SHARE = 0.3;
+
+/** 'Of that, 370.00 MiB is from memory.py:22 (forward), which this line calls.': who holds it may be there, as a hook or a cycle. */
+function insideText({ context }: Case, { cause, bytes, entry, lines }: Diagnosis): string[] {
+  const { input } = context;
+  const [called] = lines;
+  if (cause !== 'kept' || entry === undefined || called === undefined) return [];
+  const { stack } = input.replay.allocations;
+  const inside = largestGroup(context, entry.allocations, (id) =>
+    input.stacks.topUserFrame(stack[id]),
+  );
+  if (inside === undefined || inside.bytes < INSIDE_SHARE * bytes) return [];
+  const line = input.stacks.frame(inside.key);
+  const isCalled = inside.own.some((id) => onStack(context, called)(stack[id]));
+  if (!isCalled || isSameLine(line, called)) return [];
+  return [
+    `${formatBytes(inside.bytes)} of it is from ${locationText(line)}, which ${frameLabel(called)} calls: it may be held there, too.`,
   ];
 }
 

@@ -97,9 +97,9 @@ export function hitContent(hit: HitResult): TooltipContent {
     lines.push(`being freed: its memory can be used again from event ${from} on`);
   } else if (hit.pending) lines.push('freed, but another stream may still use it');
   if (hit.count > 1) {
-    const largest = formatBytes(hit.blockBytes);
+    const size = formatBytes(hit.blockBytes);
     const title = `${formatCount(hit.count)} blocks, ${formatBytes(hit.totalBytes)} here`;
-    return { title, lines: [`largest: ${largest} ${hit.label}`, ...lines] };
+    return { title, lines: [`most of this pixel: ${size} ${hit.label}`, ...lines] };
   }
   return { title: formatBytes(hit.blockBytes), label: hit.label, lines };
 }

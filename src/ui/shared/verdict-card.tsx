@@ -30,9 +30,11 @@ interface VerdictCardProps {
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
   /** Turns the sentence and the line into buttons that lead to the evidence. */
   readonly onShow?: (() => void) | undefined;
+  /** What that is: 'its blocks in the plots'. */
+  readonly shows?: string;
 }
 
-export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
+export function VerdictCard({ verdict, folding, onShow, shows = '' }: VerdictCardProps) {
   if (verdict === undefined) {
     return (
       <div className="verdict" data-tone="unknown" role="status">
@@ -67,7 +69,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           ) : (
             <Button
               className="whole-line verdict-line"
-              title={`${sentence}\nClick to see its blocks in the plots`}
+              title={`${sentence}\nClick to see ${shows}`}
               onClick={onShow}
             >
               <span>{sentence}</span>
@@ -76,7 +78,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         </p>
         {lines[0] !== undefined && (
           <div className="row verdict-look">
-            <LineToLookAt line={lines[0]} {...{ does, cause, callers, onShow }} />
+            <LineToLookAt line={lines[0]} {...{ does, cause, callers, onShow, shows }} />
             <FrameLinks frame={lines[0]} />
           </div>
         )}
@@ -136,7 +138,7 @@ function Chain({ lines, first, next }: ChainProps) {
   ));
 }
 
-interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow'> {
+interface LineToLookAtProps extends Pick<VerdictCardProps, 'onShow' | 'shows'> {
   readonly line: FrameView;
   readonly does: string;
   readonly cause: Verdict['cause'] | undefined;
@@ -151,7 +153,7 @@ const DOES_ABOUT: Readonly<Record<string, string>> = {
 };
 
 /** 'scenarios.py:323 (_fragment) pins memory': what the line does matters most, so a narrow panel wraps it. */
-function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps) {
+function LineToLookAt({ line, does, cause, callers, onShow, shows }: LineToLookAtProps) {
   const [place, name] = [frameLocation(line), functionText(line)];
   // Who holds a model's parameters is no question.
   const isKept = KEPT.includes(cause) && does.startsWith('allocates');
@@ -161,7 +163,7 @@ function LineToLookAt({ line, does, cause, callers, onShow }: LineToLookAtProps)
   return (
     <Button
       className="verdict-place"
-      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? '' : 'Look at this line first. '}Click to see its blocks in the plots`}
+      title={`${frameLabel(line)} ${does}${called}${about}\n${cause === 'none' ? '' : 'Look at this line first. '}Click to see ${shows}`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}

@@ -19,7 +19,7 @@ import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { partsOf, useShowPart, useShowVerdict } from './account-parts.ts';
 import { FindingCard } from './finding-card.tsx';
-import { canHighlight, useFindingSelection, useLeadHighlight } from './show-finding.ts';
+import { canHighlight, hasBlocks, useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
 const STOPPED = {
   tone: 'unknown',
@@ -53,6 +53,8 @@ export function FindingsPanel() {
   const showRow = judgement && part && (() => void showPart(part, judgement.account.moment.event));
   const showTensors =
     judgement && showVerdict && (() => showVerdict(judgement.account.moment.event));
+  const showLead = lead && (() => choose(lead));
+  const showBlocks = lead !== undefined && hasBlocks(lead) ? showLead : (showTensors ?? showRow);
   const cardOf = (finding: RankedFinding) => (
     <FindingCard
       key={finding.id}
@@ -82,7 +84,8 @@ export function FindingsPanel() {
               : verdict
           }
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
-          onShow={lead ? () => choose(lead) : (showTensors ?? showRow)}
+          onShow={showBlocks ?? showLead}
+          shows={showBlocks === undefined ? 'its finding' : 'its blocks in the plots'}
         />
       )}
       {line !== undefined && <CodeExcerpt frame={line} />}

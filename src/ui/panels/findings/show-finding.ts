@@ -16,7 +16,8 @@ type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
 type Shown = Pick<RankedFinding, 'detector' | 'kind' | 'events' | 'moment' | 'part' | 'evidence'>;
 
-const hasBlocks = (finding: Shown): boolean =>
+/** Whether selecting it filters the views to its blocks: of a failed request, everything is live. */
+export const hasBlocks = (finding: Shown): boolean =>
   detectorOf(finding).evidenceSearch === 'blocks' && finding.evidence.allocations.length > 0;
 
 /** The search for a finding's evidence. '' if the evidence is everything at the cursor, as for an OOM, or no block. */

@@ -24,6 +24,8 @@ interface ChosenSettingProps {
   readonly isFirst: boolean;
   /** The recorded run needs no other setting. */
   readonly isOptional: boolean;
+  /** What the recorded setting reserves under the same limit, if another one than the recorded was chosen. */
+  readonly unchangedBytes: number | undefined;
 }
 
 interface NothingHelpsProps {
@@ -49,7 +51,7 @@ export function NothingHelps({ memory, leastBytes }: NothingHelpsProps) {
 
 /** The chosen setting in a sentence, and the line that turns it on. */
 export function ChosenSetting(props: ChosenSettingProps) {
-  const { recorded, result, isFirst, isOptional } = props;
+  const { recorded, result, isFirst, isOptional, unchangedBytes } = props;
   const { settings, ooms } = result;
   const { device } = useDevice();
   const [line, olderLine] = environmentLines(settings);
@@ -58,7 +60,10 @@ export function ChosenSetting(props: ChosenSettingProps) {
       <p className="whatif-headline" data-tone={ooms.length > 0 ? 'danger' : undefined}>
         {isFirst && isOptional && `${noneFailedText(device)}, so this is only an option. `}
         <strong>{settingName(settings)}</strong> {whatIfSentence(result, recorded)}.{' '}
-        <span className="dim">{aside(recorded, result, isFirst)}</span>
+        <span className="dim">
+          {aside(recorded, result, isFirst)}
+          {unchangedBytes !== undefined && limitAside(recorded, result, unchangedBytes)}
+        </span>
       </p>
       {settings === '' ? (
         <p className="dim">This is the default: leave PYTORCH_ALLOC_CONF unset.</p>
@@ -119,6 +124,13 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
   }
   if (!isFirst) return `${saving}.`;
   return `${saving}: the simplest setting whose saving is close to the largest.`;
+}
+
+/** ' 1.19 GiB of that comes from the limit alone: …', where the recorded setting runs through under it, too. */
+function limitAside(recorded: RecordedRun, result: WhatIfResult, unchangedBytes: number): string {
+  const saved = recorded.peakReservedBytes - unchangedBytes;
+  if (saved <= 0 || result.ooms.length > 0 || result.settings === recorded.settings) return '';
+  return ` ${formatBytes(saved)} of that comes from the limit alone: the recorded setting reserves ${formatBytes(unchangedBytes)} under it.`;
 }
 
 function EnvironmentLine({ line, note }: { readonly line: string; readonly note: string }) {

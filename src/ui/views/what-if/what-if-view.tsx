@@ -60,6 +60,11 @@ function Runs() {
   const run = chosen && hasRun(chosen) ? chosen : undefined;
   const isFine =
     typeof limit === 'string' && recorded !== undefined && needsNoSetting(recorded, device.peaks);
+  const same = rows.find((row) => row.settings === recordedSetting);
+  const unchangedBytes =
+    typeof limit === 'number' && same && hasRun(same) && same.result.ooms.length === 0
+      ? same.result.peakReservedBytes
+      : undefined;
   const isDone = phase.kind === 'done';
   const isFolded =
     isFine && setting === undefined && (first ?? recordedSetting) === recordedSetting;
@@ -91,6 +96,7 @@ function Runs() {
                 result={run.result}
                 isFirst={isDone && run.settings === first}
                 isOptional={isFine}
+                unchangedBytes={unchangedBytes}
               />
             )
           )}
