@@ -111,7 +111,8 @@ export class ColumnCache {
     }
     this.#stateOf.fill(NO_STATE);
     this.#slotOf.clear();
-    if (this.codes.length !== slots * height) this.codes = new Uint16Array(slots * height);
+    // Pictures of half the columns, while one zooms, use the same memory: new memory costs more than the painting.
+    if (this.codes.length < slots * height) this.codes = new Uint16Array(slots * height);
   }
 }
 
