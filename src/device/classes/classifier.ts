@@ -132,7 +132,9 @@ export class Classifier {
     if (freeRequested[id] <= passEnd) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
       if ((this.#freedHints(id) & FrameRole.Collective) !== 0) return Evidence.Reduced;
-      return Evidence.BackwardFreed;
+      return this.#isConvolutionScratch(id, hints)
+        ? Evidence.ConvolutionFreed
+        : Evidence.BackwardFreed;
     }
     if (!isLastPass) return Evidence.BackwardKept;
     // We can't know what would have outlived this pass; a gradient has the size of a parameter.
@@ -184,10 +186,14 @@ export class Classifier {
   }
 
   /** A convolution's output outlives its call; memory freed before the next allocation is cuDNN's workspace. */
-  #freedInForward(id: AllocationIndex, hints: number): Evidence {
+  #isConvolutionScratch(id: AllocationIndex, hints: number): boolean {
     const { freeRequested, start } = this.#table;
-    const isScratch = freeRequested[id] === start[id] + 1;
-    if (isScratch && (hints & FrameRole.Convolution) !== 0) return Evidence.ConvolutionFreed;
+    return (hints & FrameRole.Convolution) !== 0 && freeRequested[id] === start[id] + 1;
+  }
+
+  #freedInForward(id: AllocationIndex, hints: number): Evidence {
+    const { freeRequested } = this.#table;
+    if (this.#isConvolutionScratch(id, hints)) return Evidence.ConvolutionFreed;
     const isInPass = freeRequested[id] <= this.#lives.runEnd(id) || this.#lives.goesInReturn(id);
     if (isInPass && !this.#lives.isFreedByOtherCall(id)) return Evidence.ForwardFreed;
     const isGraph = (this.#freedHints(id) & FrameRole.Released) !== 0;

@@ -69,6 +69,26 @@ it('a workspace that cuDNN tries in the backward pass is one, and the gradient b
   ]);
 });
 
+it('what a convolution frees at once in the backward pass is a workspace, as in the forward pass', () => {
+  const program = new Program();
+  const cpp = (name: string) => ({ name, filename: '??', line: 0 });
+  const backward = [
+    cpp('at::native::slow_conv2d_backward_cuda(...)'),
+    cpp('at::native::convolution_backward(...)'),
+    cpp('torch::autograd::generated::ConvolutionBackward0::apply(...)'),
+  ];
+  const columns = program.alloc(64 * MiB, backward);
+  program.free(columns);
+  const gradient = program.alloc(8 * MiB, backward);
+  program.work(4, BACKWARD);
+  program.free(gradient);
+  const classes = classesOf(program.context());
+  expect(idsOf(program, [columns, gradient]).map((id) => classes[id])).toEqual([
+    'workspaces',
+    'temporaries',
+  ]);
+});
+
 describe('what an evaluation gathers', () => {
   const logitsAt = forwardAt(40);
   const gatherAt = [

@@ -179,6 +179,8 @@ const CPP_WORKSPACE =
   /^(at::cuda::(setWorkspaceForHandle|getCUDABlasLtWorkspace|getNewWorkspace|getCurrentCUDABlasHandle|getNewCUDABlasLtWorkspace)|at::native::(run_(conv_plan|single_conv|fused_conv)|\w*Workspace::Workspace|Workspace::Workspace))/;
 
 const CPP_RECURRENT = /^at::native::_cudnn_rnn/;
+/** Its gradients outlive the call; what is freed at once is scratch, such as the columns of slow_conv2d_backward. */
+const CPP_CONVOLUTION = /^at::native::convolution_backward\b/;
 
 /** The bits of each frame, including those only classes need. */
 function allFrameRoles(source: StackSource, reader: StackReader): Uint32Array {
@@ -232,6 +234,7 @@ function cppRoles(symbol: string): number {
   if (RELEASED.test(symbol)) return F.Released;
   if (CPP_COLLECTIVE.test(symbol)) return F.Collective;
   if (CPP_RECURRENT.test(symbol)) return F.Recurrent;
+  if (CPP_CONVOLUTION.test(symbol)) return F.Convolution;
   return CPP_WORKSPACE.test(symbol) ? F.Workspace : 0;
 }
 
