@@ -14,6 +14,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { highestWithout } from './moment.ts';
 import { type Account, allocationsOf } from './types.ts';
 
 const ALLOC = TraceAction.Alloc;
@@ -71,22 +72,10 @@ export function triedWorkspace(
 }
 
 /** The event with the most allocated bytes if workspaces that are freed at once, as those of a search, don't count. */
-export function peakBesideTrials({
-  input,
-  classification: { classOf },
-}: AnalysisInput): EventIndex {
-  const { replay, trace } = input;
-  const { start, freeRequested, sizeBytes } = replay.allocations;
-  let bytes = replay.start.allocatedBytes;
-  let [most, at] = [0, -1];
-  trace.events.action.forEach((action, t) => {
-    const id = replay.allocationOfEvent[t];
-    if (id < 0) return;
-    const isTrial = classOf[id] === MemoryClass.Workspaces && freeRequested[id] === start[id] + 1;
-    if (isTrial) return;
-    if (action === ALLOC) bytes += sizeBytes[id];
-    else if (action === TraceAction.FreeRequested) bytes -= sizeBytes[id];
-    if (bytes > most) [most, at] = [bytes, t];
-  });
-  return at;
+export function peakBesideTrials({ input, classification }: AnalysisInput): EventIndex {
+  const { classOf } = classification;
+  const { start, freeRequested } = input.replay.allocations;
+  const isTrial = (id: AllocationIndex) =>
+    classOf[id] === MemoryClass.Workspaces && freeRequested[id] === start[id] + 1;
+  return highestWithout(input, [...classOf.keys()].filter(isTrial)).event;
 }

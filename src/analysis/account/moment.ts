@@ -103,15 +103,19 @@ export function peakOutside(
   return most;
 }
 
+/** Bytes of {@link highestWithout}. */
+export const peakWithout = (...args: Parameters<typeof highestWithout>): number =>
+  highestWithout(...args).bytes;
+
 /**
- * The peak of allocated bytes if these blocks had never existed or, with `freedAt`, had been freed after that event:
- * recounts all events.
+ * The peak of allocated bytes, and its event, if these blocks had never existed or, with `freedAt`, had been freed after
+ * that event: recounts all events.
  */
-export function peakWithout(
+export function highestWithout(
   { replay, trace }: DeviceTables,
   left: Iterable<AllocationIndex>,
   freedAt: (id: AllocationIndex) => EventIndex = () => -1,
-): number {
+): { readonly bytes: number; readonly event: EventIndex } {
   const { allocations: table, allocationOfEvent, start } = replay;
   const { action } = trace.events;
   const isLeftOut = new Uint8Array(table.length);
@@ -127,7 +131,7 @@ export function peakWithout(
       addUp(early, end, -table.sizeBytes[id]);
     }
   }
-  let highest = bytes;
+  let [highest, event] = [bytes, -1];
   for (let t = 0; t < action.length; t++) {
     const id = allocationOfEvent[t];
     if (early.size > 0) bytes += early.get(t) ?? 0;
@@ -135,7 +139,7 @@ export function peakWithout(
       if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
       else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id];
     }
-    if (bytes > highest) highest = bytes;
+    if (bytes > highest) [highest, event] = [bytes, t];
   }
-  return highest;
+  return { bytes: highest, event };
 }

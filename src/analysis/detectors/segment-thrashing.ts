@@ -148,7 +148,7 @@ function measure(context: AnalysisInput) {
   let isFlushed = false;
   let isKnown = false;
   let [before, flushAt]: EventIndex[] = [-1, -1];
-  /** Whether C++ frames say who flushed the cache; a flush's number is that after its end. */
+  /** Whether C++ frames, or a retry, say who flushed the cache; a flush's number is that after its end. */
   const judgeFlush = (event: EventIndex, flush: number): boolean => {
     const isSearch = isOfSearch(context, event);
     if (isSearch) searches.add(flush);

@@ -65,7 +65,7 @@ export function alsoOf(figures: Figures): string[] {
 /** Of what a call keeps: a line with less is one of many. */
 const INSIDE_SHARE = 0.3;
 
-/** 'Of that, 370.00 MiB is from memory.py:22 (forward), which this line calls.': who holds it may be there, as a hook or a cycle. */
+/** '185.16 MiB of it is from memory.py:22 (forward), which train.py:108 (train_batch) calls: …', as a hook or a cycle may hold it. */
 function insideText({ context }: Case, { cause, bytes, entry, lines }: Diagnosis): string[] {
   const { input } = context;
   const [called] = lines;
@@ -76,8 +76,9 @@ function insideText({ context }: Case, { cause, bytes, entry, lines }: Diagnosis
   );
   if (inside === undefined || inside.bytes < INSIDE_SHARE * bytes) return [];
   const line = input.stacks.frame(inside.key);
-  const isCalled = inside.own.some((id) => onStack(context, called)(stack[id]));
-  if (!isCalled || isSameLine(line, called)) return [];
+  if (isSameLine(line, called)) return [];
+  const isUnder = onStack(context, called);
+  if (!inside.own.some((id) => isUnder(stack[id]))) return [];
   return [
     `${formatBytes(inside.bytes)} of it is from ${locationText(line)}, which ${frameLabel(called)} calls: it may be held there, too.`,
   ];

@@ -14,6 +14,8 @@ import {
 import { classify } from './classify.ts';
 import { classAt, evidenceAt } from './types.ts';
 
+const cpp = (name: string) => ({ name, filename: '??', line: 0 });
+
 describe('workspaces of cuBLAS', () => {
   const WORKSPACE = 32 * MiB;
 
@@ -34,7 +36,7 @@ describe('workspaces of cuBLAS', () => {
 
   it('are not searched for if C++ frames name them', () => {
     const program = new Program();
-    const named = { name: 'at::cuda::getCUDABlasLtWorkspace()', filename: '??', line: 0 };
+    const named = cpp('at::cuda::getCUDABlasLtWorkspace()');
     const workspace = program.alloc(MiB, [named, ...forwardAt(30)]);
     train(program);
     const activation = program.alloc(WORKSPACE, forwardAt(30));
@@ -48,7 +50,6 @@ describe('workspaces of cuBLAS', () => {
 
 it('a workspace that cuDNN tries in the backward pass is one, and the gradient beside it is not', () => {
   const program = new Program();
-  const cpp = (name: string) => ({ name, filename: '??', line: 0 });
   const backward = [
     cpp('at::native::cudnn_convolution_backward_input(...)'),
     cpp('torch::autograd::generated::ConvolutionBackward0::apply(...)'),
@@ -71,7 +72,6 @@ it('a workspace that cuDNN tries in the backward pass is one, and the gradient b
 
 it('what a convolution frees at once in the backward pass is a workspace, as in the forward pass', () => {
   const program = new Program();
-  const cpp = (name: string) => ({ name, filename: '??', line: 0 });
   const backward = [
     cpp('at::native::slow_conv2d_backward_cuda(...)'),
     cpp('at::native::convolution_backward(...)'),
