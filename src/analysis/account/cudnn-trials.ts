@@ -71,11 +71,18 @@ export function triedWorkspace(
   return isTried ? largest : undefined;
 }
 
-/** The event with the most allocated bytes if workspaces that are freed at once, as those of a search, don't count. */
+/**
+ * The event with the most allocated bytes if what a search tries doesn't count: workspaces that are freed at once and,
+ * since backward often has no stack that tells, whatever is freed at once when the cache is flushed next.
+ */
 export function peakBesideTrials({ input, classification }: AnalysisInput): EventIndex {
   const { classOf } = classification;
   const { start, freeRequested } = input.replay.allocations;
+  const { action } = input.trace.events;
+  const isFlushed = (free: EventIndex) =>
+    isReleasing(action[free + (action[free + 1] === TraceAction.FreeCompleted ? 2 : 1)]);
   const isTrial = (id: AllocationIndex) =>
-    classOf[id] === MemoryClass.Workspaces && freeRequested[id] === start[id] + 1;
+    freeRequested[id] === start[id] + 1 &&
+    (classOf[id] === MemoryClass.Workspaces || isFlushed(freeRequested[id]));
   return highestWithout(input, [...classOf.keys()].filter(isTrial)).event;
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abortError, isAbortError } from '../../base/errors.ts';
 import { contextOf, traceOf } from '../../testing/contexts.ts';
+import { peakBesideTrials } from '../account/cudnn-trials.ts';
 import { analyse, detect } from './analyse.ts';
 import { AnalysisInput } from './analysis-input.ts';
 import { DETECTOR_IDS, type DetectorId, type Finding } from './detectors.ts';
@@ -290,6 +291,21 @@ describe('a search for an algorithm', () => {
 
   it('is no thrashing within one call, but is between two', () => {
     expect([statusOf(7), statusOf(8)]).toEqual(['clear', 'found']);
+  });
+
+  it('is no need of the program, in the backward pass without a stack either', () => {
+    const block = (size: number, addr: number, frames: readonly object[]) => {
+      const one = { addr, size: size * MIB, frames };
+      return ['segment_alloc', 'alloc', 'free_requested', 'free_completed', 'segment_free'].map(
+        (action) => ({ action, ...one }),
+      );
+    };
+    const [reserved, kept] = block(100, 64 * MIB, conv(3));
+    const scratch = block(40, 4096 * MIB, []).slice(0, 4);
+    const events = [reserved, kept, ...block(500, 1024 * MIB, []), ...scratch];
+    const context = new AnalysisInput(contextOf(traceOf(...events)));
+    // The 500 MiB are flushed at once, and the 40 MiB stay in the cache.
+    expect(peakBesideTrials(context)).toBe(events.indexOf(scratch[1]));
   });
 });
 
