@@ -14,7 +14,9 @@ import { SelectionContext, useFoundSelection } from '../ui/shared/selection.tsx'
 import {
   AnalysisServicesContext,
   CurrentDeviceContext,
+  FindingsContext,
   ServicesContext,
+  useFindingsInView,
 } from '../ui/shared/services.ts';
 import { createAnalysisClient } from '../worker/analysis/client.ts';
 import type { SessionApi } from '../worker/protocol.ts';
@@ -109,5 +111,9 @@ function InView({ children }: { readonly children: ReactNode }) {
 }
 
 function Selected({ children }: { readonly children: ReactNode }) {
-  return <SelectionContext value={useFoundSelection()}>{children}</SelectionContext>;
+  return (
+    <FindingsContext value={useFindingsInView()}>
+      <SelectionContext value={useFoundSelection()}>{children}</SelectionContext>
+    </FindingsContext>
+  );
 }

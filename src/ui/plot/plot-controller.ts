@@ -77,6 +77,7 @@ export class PlotController {
   #request: PlotRequest | undefined;
   #animation = 0;
   #isPictureStale = false;
+  #hasAxes = false;
   #stopStale: (() => void) | undefined;
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
@@ -174,7 +175,7 @@ export class PlotController {
     }
     this.#overlay.getContext('2d')?.scale(pixelWidth / width, pixelHeight / height);
     this.update();
-    // Paint at once: an observer runs before the page is painted, and resizing has blanked the canvas.
+    // An observer runs before the page is painted, and resizing has blanked the canvas.
     this.#paintPicture();
   }
 
@@ -262,7 +263,7 @@ export class PlotController {
   #paint(): void {
     this.#animation = 0;
     this.#followCursor();
-    if (this.#isPictureStale) this.#paintPicture();
+    if (this.#isPictureStale) this.#paintPicture(true);
     this.#moveStripCursor();
     this.#hover.paint(plotStyle(this.#options.look().theme));
   }
@@ -289,15 +290,16 @@ export class PlotController {
     this.#inputMs = undefined;
   }
 
-  #paintPicture(): void {
+  /** @param isOwnTask if false, the first axes wait for the next animation frame: the page is busy showing all panels */
+  #paintPicture(isOwnTask = false): void {
     const viewport = this.#request?.viewport;
     const context = this.#base.getContext('2d', { alpha: false });
     if (viewport === undefined || context === null) return;
     const { theme } = this.#options.look();
-    const wasStale = this.#isPictureStale;
-    this.#isPictureStale = false;
     this.#frames.paint(context, viewport, plotColors(theme).background);
-    if (wasStale) {
+    if (this.#isPictureStale && (isOwnTask || this.#hasAxes)) {
+      this.#isPictureStale = false;
+      this.#hasAxes = true;
       // Paint the strip before the axes: it reads its size, which would force a layout after them.
       this.#paintStrip(viewport, theme);
       const { device, overlays } = this.#options;

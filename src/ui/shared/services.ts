@@ -1,5 +1,5 @@
 /** What components use besides the stores; made once in main.tsx. */
-import { createContext, useEffect } from 'react';
+import { createContext, useDeferredValue, useEffect } from 'react';
 import { useStore } from 'zustand';
 import type { StoreApi } from 'zustand/vanilla';
 import type { DeviceInfo, SessionInfo } from '../../device/model/device-info.ts';
@@ -47,10 +47,16 @@ export const CurrentDeviceContext = createContext<DeviceInView | undefined>(unde
 
 export const useDevice = (): DeviceInView => useProvided(CurrentDeviceContext);
 
-export function useFindings(): FindingsState {
+/** What was found on the device in view. */
+export const FindingsContext = createContext<FindingsState | undefined>(undefined);
+
+export const useFindings = (): FindingsState => useProvided(FindingsContext);
+
+/** For {@link FindingsContext}. Its changes are rendered in slices: all findings at once are a task of 50 ms and more. */
+export function useFindingsInView(): FindingsState {
   const { findings } = useAnalysis();
   const { info, device } = useDevice();
-  return useStore(findings.of(info, device.index));
+  return useDeferredValue(useStore(findings.of(info, device.index)));
 }
 
 /** Runs the detectors on the device in view. Use it in one component only. */

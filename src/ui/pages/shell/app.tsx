@@ -1,6 +1,6 @@
 import './app.css';
 import '../open/open.css';
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { memo, useDeferredValue, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useStore } from 'zustand';
 import { isRecord } from '../../../base/collections.ts';
 import { isSamePlace } from '../../../state/disk-files.ts';
@@ -11,7 +11,13 @@ import {
   sourceOf,
 } from '../../../state/given-files.ts';
 import { beginSecondSession, nameOf, type SecondSession } from '../../../state/snapshot-loader.ts';
-import { openInfo, partialOf, useSession, useStores } from '../../../state/stores.ts';
+import {
+  openInfo,
+  partialOf,
+  type SessionState,
+  useSession,
+  useStores,
+} from '../../../state/stores.ts';
 import { NO_URL } from '../../../state/url-sync.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
 import { useShortcuts } from '../../shared/browser.ts';
@@ -35,12 +41,24 @@ export const loadWorkbench = () => fetchCode(importWorkbench);
 const loadHelp = () => import('./help-dialog.tsx');
 const loadRanks = () => import('../ranks/ranks-page.tsx');
 
+interface AppProps {
+  readonly ranksUrl?: string | undefined;
+}
+
+/**
+ * What the session becomes is rendered in slices: all panels at once are a task of 60 ms and more, in which the page
+ * answers nothing.
+ */
+export function App({ ranksUrl }: AppProps) {
+  const state = useDeferredValue(useSession((session) => session));
+  return <Page ranksUrl={ranksUrl} state={state} />;
+}
+
 /** The whole page: the empty page, an opening, or what is open. */
-export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
+const Page = memo(function Page({ ranksUrl, state }: AppProps & { readonly state: SessionState }) {
   useThemeAttribute();
   const { report, loader } = useServices();
   const { session } = useStores();
-  const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const [ranks, setRanks] = useState<GivenRanks | undefined>(
     ranksUrl === undefined ? undefined : { listUrl: ranksUrl },
@@ -173,7 +191,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
       <Announcer state={state} />
     </FilePickerRoot>
   );
-}
+});
 
 /** Whether the history entry is that of the ranks page. It keeps the file of the entry before: Back may need it. */
 const isOfRanks = (state: unknown): boolean => isRecord(state) && state.ranks === true;

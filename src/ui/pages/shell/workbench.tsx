@@ -38,7 +38,9 @@ import {
   type AnalysisServices,
   AnalysisServicesContext,
   CurrentDeviceContext,
+  FindingsContext,
   useFindings,
+  useFindingsInView,
   useFindingsRun,
   useServices,
 } from '../../shared/services.ts';
@@ -89,7 +91,9 @@ function OneFile({ info }: Pick<WorkbenchProps, 'info'>) {
       <CurrentDeviceContext value={shown}>
         <FocusedTooltip />
         {/* The key gives another device new views. */}
-        <DeviceWorkbench key={shown.device.index} />
+        <FindingsInView key={shown.device.index}>
+          <DeviceWorkbench />
+        </FindingsInView>
       </CurrentDeviceContext>
     </AnalysisServicesContext>
   );
@@ -113,6 +117,10 @@ function useAnalysisServices(): AnalysisServices {
     [view, services],
   );
   return services;
+}
+
+function FindingsInView({ children }: { readonly children: ReactNode }) {
+  return <FindingsContext value={useFindingsInView()}>{children}</FindingsContext>;
 }
 
 function DeviceWorkbench() {

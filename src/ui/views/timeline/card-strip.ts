@@ -73,9 +73,10 @@ export class CardStrip implements PlotStrip {
   }
 
   paint(viewport: Viewport, theme: ThemeName, cursorX?: number): void {
+    if (this.#history === undefined) return;
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     const context = blankCanvas(this.#canvas, width, height, viewport.width / width);
-    if (context === undefined || this.#history === undefined) return;
+    if (context === undefined) return;
     const { device } = this.#host;
     if (this.#axis !== viewport.axis || this.#layout === undefined) {
       this.#axis = viewport.axis;

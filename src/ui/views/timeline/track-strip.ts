@@ -64,9 +64,6 @@ export class TrackStrip implements PlotStrip {
   }
 
   paint(viewport: Viewport, theme: ThemeName): void {
-    const { clientWidth: width, clientHeight: height } = this.#canvas;
-    const context = blankCanvas(this.#canvas, width, height, viewport.width / width);
-    if (context === undefined) return;
     if (this.#axis !== viewport.axis) {
       this.#axis = viewport.axis;
       this.#tracks = this.#annotations
@@ -74,6 +71,12 @@ export class TrackStrip implements PlotStrip {
         : [];
     }
     this.#viewport = viewport;
+    this.#boxes = [];
+    // Most files have no annotations: then the canvas has no height, and asking for it would force a layout.
+    if (this.#tracks.length === 0) return;
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    const context = blankCanvas(this.#canvas, width, height, viewport.width / width);
+    if (context === undefined) return;
     const shown = this.#shownTracks;
     this.#firstTrack = Math.max(0, Math.min(this.#firstTrack, this.#tracks.length - shown));
     this.#boxes = this.#tracks

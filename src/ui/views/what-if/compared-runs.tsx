@@ -168,11 +168,12 @@ function ConfidenceNote({ recorded: { requests }, run: { result, lowestBytes } }
         Confidence: <span data-confidence={confidence}>{confidence}</span>
       </h2>
       <p>
-        {CONFIDENCE_TEXT[confidence]} The {formatCount(requests)} allocations and frees of the
-        recording are run again, in order, through PyTorch’s own rules for rounding, splitting,
-        merging and releasing; nothing is estimated. Against {ACCURACY.runs} real runs on an H200
-        (torch 2.11) under other settings, peak reserved came out equal to the byte in{' '}
-        {ACCURACY.equalReserved}; in the others, frees waited for another stream.
+        {CONFIDENCE_TEXT[confidence]} The {formatCount(requests)} requests of the recording
+        (allocations, frees, calls of empty_cache()) are run again, in order, through PyTorch’s own
+        rules for rounding, splitting, merging and releasing; nothing is estimated. Against{' '}
+        {ACCURACY.runs} real runs on an H200 (torch 2.11) under other settings, peak reserved came
+        out equal to the byte in {ACCURACY.equalReserved}; in the others, frees waited for another
+        stream.
       </p>
       {lowestBytes !== undefined && formatBytes(lowestBytes) !== formatBytes(peakReservedBytes) && (
         <p>
