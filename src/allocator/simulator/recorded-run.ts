@@ -45,7 +45,8 @@ export function recordedRun(input: WhatIfInput, parts: number) {
     end: recordedEnd(input),
     /** Undefined if no request failed for lack of memory. */
     limit: limitBounds(input, retries),
-    requests: requests.length,
+    /** A free that waits for a stream is two entries of the trace. */
+    requests: requests.length - requests.delayedFrees,
     reserved: reservedCurve(input, parts),
     allocated: allocatedCurve(input, parts),
     ...partEdges(trace, parts),

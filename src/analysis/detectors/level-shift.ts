@@ -241,12 +241,12 @@ function gaps(peaks: readonly number[]): number[] {
   return found;
 }
 
-/** " Their peaks rise at 3 steps (11, 21, 31), never to fall back.", or '' if at most one does. */
+/** " From each of 3 steps on (11, 21, 31), all peaks are higher than all before.", or '' if at most one does. */
 function risesText(peaks: readonly number[]): string {
   const rises = gaps(peaks);
   if (rises.length < 2) return '';
   const more = rises.length > MAX_LISTED ? ', …' : '';
-  return ` Their peaks rise at ${formatCount(rises.length)} steps (${rises.slice(0, MAX_LISTED).map(formatCount).join(', ')}${more}), never to fall back.`;
+  return ` From each of ${formatCount(rises.length)} steps on (${rises.slice(0, MAX_LISTED).map(formatCount).join(', ')}${more}), all peaks are higher than all before.`;
 }
 
 /** Whether a level's second half is higher than its first by much of the allowance: it keeps rising. */
