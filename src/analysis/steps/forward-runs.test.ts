@@ -1,9 +1,9 @@
 /** What is one forward pass, and whether a backward used what it kept. */
 import { expect, it } from 'vitest';
-import { at, BACKWARD, forwardAt, inTorch, Program } from '../../testing/program.ts';
+import { at, BACKWARD, forwardAt, inTorch, Program, type Tensor } from '../../testing/program.ts';
 import { detect } from '../findings/analyse.ts';
 import { AnalysisInput } from '../findings/analysis-input.ts';
-import { forwardRuns } from './forward-runs.ts';
+import { forwardRuns, largerPass } from './forward-runs.ts';
 
 const MIB = 2 ** 20;
 
@@ -180,4 +180,38 @@ it('where memory runs out in a layer, what it would have freed is not kept by th
   const [pass] = new AnalysisInput(program.context()).once(forwardRuns).slice(-1);
   const sizes = pass.kept.map((id) => program.tensors[id].size);
   expect(sizes).toEqual(Array(GRAPH).fill(MIB));
+});
+
+/** Passes of a recurrence whose tensors have `grows` MiB more each; the last runs out in its backward. */
+function recurrence(grows: readonly number[]) {
+  const program = new Program();
+  let memory: readonly Tensor[] = [];
+  for (const [pass, size] of grows.entries()) {
+    const graph = Array.from({ length: 20 }, () => program.alloc((20 + size) * MIB, forwardAt(20)));
+    const next = Array.from({ length: 4 }, () => program.alloc((10 + size) * MIB, MEMORY));
+    const outputs = Array.from({ length: 3 }, () => program.alloc(512, forwardAt(20)));
+    program.free(...memory);
+    memory = next;
+    program.work(1, [at(22)]);
+    const gradient = program.alloc(MIB, BACKWARD);
+    if (pass === grows.length - 1) program.oom(300 * MIB, BACKWARD);
+    program.free(...graph, ...outputs, gradient);
+    program.work(1, [at(24)]);
+  }
+  const context = new AnalysisInput(program.context());
+  return largerPass(context, context.input.trace.events.length - 1);
+}
+
+/** Of the model that line 20 calls. */
+const MEMORY = [at(50, 'update_memory'), ...forwardAt(20)];
+
+it('passes that leave more each time, by the line whose tensors the next pass still uses', () => {
+  const rising = recurrence([0, 4, 8, 12]);
+  expect(rising).toMatchObject({ count: 3, risesBytes: expect.any(Number) });
+  expect(rising?.carried?.bytes).toBe(4 * 18 * MIB);
+});
+
+it('a single longer batch is no rise', () => {
+  expect(recurrence([0, 4, 0, 4, 16])).toMatchObject({ count: 4, risesBytes: undefined });
+  expect(recurrence([0, 0, 0, 0, 0])).toBeUndefined();
 });

@@ -6,7 +6,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
-import { sumBy } from '../../base/collections.ts';
+import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { freesHaveStacks } from '../../device/classes/passes.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
@@ -179,11 +179,15 @@ export interface LargerPass {
   /** Of the passes before, and their number. */
   readonly mostBytes: number;
   readonly count: number;
+  /** If each of them kept more than the one before: by how much, on average. */
+  readonly risesBytes: number | undefined;
+  /** What the pass before made and this one still used, such as the states of a recurrence: of one line. */
+  readonly carried: { readonly bytes: number; readonly stack: StackIndex } | undefined;
 }
 
 /**
  * The last pass before an event, if it keeps more than all passes of its call before: of longer sequences, of a solver
- * that takes more steps.
+ * that takes more steps, of a memory that is never cut.
  */
 export function largerPass(context: AnalysisInput, event: EventIndex): LargerPass | undefined {
   const { start } = context.input.replay.allocations;
@@ -193,7 +197,24 @@ export function largerPass(context: AnalysisInput, event: EventIndex): LargerPas
   const before = runs.filter((run) => run.call === own.call && run !== own);
   const mostBytes = highest(before.map(({ keptBytes }) => keptBytes));
   if (before.length < MIN_PASSES || own.keptBytes < LARGER * mostBytes) return undefined;
-  return { bytes: own.keptBytes, mostBytes, count: before.length };
+  const isRising = before.every(({ keptBytes }, i) => keptBytes < (before[i + 1] ?? own).keptBytes);
+  const risesBytes = isRising ? (own.keptBytes - before[0].keptBytes) / before.length : undefined;
+  const carried = isRising ? carriedInto(context, own, before[before.length - 1]) : undefined;
+  return { bytes: own.keptBytes, mostBytes, count: before.length, risesBytes, carried };
+}
+
+/** Of a pass: less does not make it larger. */
+const CARRIED_SHARE = 0.05;
+
+/** Of what the pass before left and gave up once this one had begun, its outputs aside, what one line made. */
+function carriedInto({ input }: AnalysisInput, own: ForwardRun, before: ForwardRun) {
+  const { start, freeRequested, sizeBytes, stack } = input.replay.allocations;
+  const byLine = new Map<StackIndex, number>();
+  for (const id of before.kept)
+    if (id <= before.last - OUTPUTS && freeRequested[id] > start[own.first])
+      addUp(byLine, stack[id], sizeBytes[id]);
+  const [[line, bytes] = [0, 0]] = largestFirst(byLine);
+  return bytes < CARRIED_SHARE * before.keptBytes ? undefined : { bytes, stack: line };
 }
 
 /** For each run, the first allocation in a backward thread after it; past the end if none comes. */

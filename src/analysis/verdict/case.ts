@@ -103,10 +103,11 @@ function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: numbe
     judged: judgeOomAt(context, event),
     lines: userLines(context, stack),
     source,
-    // A server's batches differ by design.
-    larger: context.isServerAt(event)
-      ? undefined
-      : largerRequest(context, stack, event, requestedBytes),
+    // A server's batches differ by design, and the last line before a backward did not ask for what that asks for.
+    larger:
+      context.isServerAt(event) || source === 'last-line'
+        ? undefined
+        : largerRequest(context, stack, event, requestedBytes),
     pattern,
     isInference: unfinished?.isOfOtherCall === true || isInference(context, event),
     unfinished,

@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../account/types.ts';
 import { isSameLine, userLines } from '../findings/user-lines.ts';
-import { largerPass } from '../steps/forward-runs.ts';
+import { type LargerPass, largerPass } from '../steps/forward-runs.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import {
   type Case,
@@ -68,7 +68,7 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
     ...keptCandidates(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
     ...replacedCandidates(known).filter(({ bytes }) => bytes >= REPLACED_SHARE * wanted),
     ...graphPools(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
-    ...(judged.cause === 'fragmented' && !isStillFilling(known, wanted) ? [fragmented(known)] : []),
+    ...(isOfGaps(known, judged, wanted) ? [fragmented(known)] : []),
   ].sort((a, b) => b.bytes - a.bytes);
   // A tensor that is replaced by ever larger ones causes the gaps, so it comes first.
   const replaced = odd.find(({ cause }) => cause === 'growing');
@@ -77,6 +77,12 @@ function ofOom(known: Case, failure: Failure): Diagnosis {
   if (first !== undefined) return { ...first, severity: 'high' };
   return { ...dominant(known, failure, wanted), severity: 'high' };
 }
+
+/** Passes that need more each time leave gaps that the next one does not fit: then these are not what is too much. */
+const isOfGaps = (known: Case, judged: Failure['judged'], wanted: number): boolean =>
+  judged.cause === 'fragmented' &&
+  !isStillFilling(known, wanted) &&
+  largerPass(known.context, known.account.moment.event)?.risesBytes === undefined;
 
 /** In a pass that never ended, a few gaps are not what is too much: it would have requested more. */
 function isStillFilling({ account, failure }: Case, wanted: number): boolean {
@@ -100,7 +106,10 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   };
   // A pass that holds more than it asks for is too large as a whole.
   const isLargest = requestedBytes >= sumOf(account, ['activations']);
-  if (requestedBytes >= HUGE_REQUEST_SHARE * wanted && isLargest) return request;
+  const isMany = isOneOfMany(known, requestedBytes);
+  // Two of its size are one line's: a difference of all pairs, and its square.
+  const isHuge = requestedBytes >= HUGE_REQUEST_SHARE * wanted;
+  if (isHuge && (isLargest || (!isMany && larger === undefined))) return request;
   const second = largestOf(account, ['second-model']);
   const model = sumOf(account, MODEL);
   const models = model + (second?.bytes ?? 0);
@@ -111,8 +120,7 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
     return ofCopies(known, second);
   if (judged.cause === 'both' && sumOf(account, ['gaps', 'cached']) >= HUGE_REQUEST_SHARE * wanted)
     return fragmented(known);
-  const isAlone =
-    failure.pattern !== undefined || (isLargest && !isOneOfMany(known, requestedBytes));
+  const isAlone = failure.pattern !== undefined || (isLargest && !isMany);
   if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined && isAlone)
     return request;
   const byKind = new Map<EntryKind, number>();
@@ -136,8 +144,20 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   if (failure.pattern === 'whole-graph') return { ...base, pattern: 'whole-graph' };
   const pass =
     top.kind === 'activations' ? largerPass(known.context, account.moment.event) : undefined;
-  if (pass !== undefined) return { ...base, pattern: 'larger-pass', larger: pass };
+  if (pass !== undefined) return ofLargerPass(known, base, pass);
   return (top.kind === 'activations' ? waitingGraphs(known) : undefined) ?? base;
+}
+
+/** If the passes rise because each hands more to the next, the line that makes this comes first. */
+function ofLargerPass({ context }: Case, base: Diagnosis, larger: LargerPass): Diagnosis {
+  const { carried } = larger;
+  const own = carried === undefined ? [] : userLines(context, carried.stack);
+  return {
+    ...base,
+    ...{ pattern: 'larger-pass', larger },
+    lines: withCaller(own, base.lines),
+    does: carried === undefined ? base.does : 'makes what the next pass uses too',
+  };
 }
 
 const askedText = ({ source }: Failure): string =>

@@ -5,13 +5,18 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
-import type { EventIndex, FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import {
+  type EventIndex,
+  type FrameIndex,
+  type StackIndex,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
 import { peakWithout } from '../account/moment.ts';
 import { wasDrained, wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, innermostOwn } from '../findings/user-lines.ts';
-import { forwardRuns } from '../steps/forward-runs.ts';
+import type { ForwardRun } from '../steps/forward-runs.ts';
 import { evidentRuns, madeInBackward } from '../steps/pass-graphs.ts';
 import { type Case, type Diagnosis, DOES, ofEntry, plain } from './case.ts';
 
@@ -79,8 +84,11 @@ export function retainedGraphs(
   const isUsed = (id: AllocationIndex) => evidenceOf[id] === Evidence.FreedInBackward;
   const ends = new Map<AllocationIndex, EventIndex>();
   const calls: StackIndex[] = [];
-  for (const runs of groupBy(context.once(forwardRuns), ({ call }) => call).values()) {
-    const own = runs.flatMap(({ ownBackward, kept, last }) => {
+  const backwards = context.once(ownBackwards);
+  for (const runs of groupBy(context.once(evidentRuns), ({ call }) => call).values()) {
+    const own = runs.flatMap((run) => {
+      const { kept, last } = run;
+      const ownBackward = backwards.get(run);
       const isLeft = (id: AllocationIndex) => freeRequested[id] > (ownBackward ?? NEVER);
       const left = kept.filter(isLeft);
       const isMuch = left.length >= Math.max(MIN_TENSORS, PASS_SHARE * kept.length);
@@ -116,6 +124,36 @@ export function retainedGraphs(
     lowersPeakBytes: allocatedBytes - rest,
   };
 }
+
+/**
+ * By the pass: the last event of the backward that its graph was for. Passes that come one after another have a backward
+ * in common if their graphs are dropped in one go: of a loss that sums the outputs of several models.
+ *
+ *     pass 1 | pass 2 | backward | … | frees of pass 1 and of pass 2, with nothing in between
+ */
+function ownBackwards(context: AnalysisInput): ReadonlyMap<ForwardRun, EventIndex> {
+  const { freeRequested } = context.input.replay.allocations;
+  const { action } = context.input.trace.events;
+  const isInOneGo = (a: ForwardRun, b: ForwardRun) => {
+    const [from, to] = [a, b].map(({ kept }) => median(kept.map((id) => freeRequested[id])));
+    return (
+      to !== NEVER &&
+      !action.subarray(Math.min(from, to), Math.max(from, to)).includes(TraceAction.Alloc)
+    );
+  };
+  const found = new Map<ForwardRun, EventIndex>();
+  let next: ForwardRun | undefined;
+  for (const run of context.once(evidentRuns).toReversed()) {
+    const shared = next !== undefined && isInOneGo(run, next) ? found.get(next) : undefined;
+    const end = run.ownBackward ?? shared;
+    if (end !== undefined) found.set(run, end);
+    next = run;
+  }
+  return found;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? NEVER;
 
 /** The innermost line that no other calls go through: `loss()` may call the model for all of them. Else the one that does. */
 function linesOfCalls(context: AnalysisInput, calls: ReadonlySet<StackIndex>) {

@@ -1,6 +1,14 @@
 /** What sets the peak of a run without a fault. */
 import { expect, it } from 'vitest';
-import { adamAt, at, BACKWARD, forwardAt, movedAt, Program } from '../../testing/program.ts';
+import {
+  adamAt,
+  at,
+  BACKWARD,
+  forwardAt,
+  movedAt,
+  Program,
+  type Tensor,
+} from '../../testing/program.ts';
 import { analyse } from '../findings/analyse.ts';
 
 const MIB = 2 ** 20;
@@ -115,6 +123,49 @@ it('a part that no optimizer trains, though it has gradients', async () => {
     '6 gradients (27.00 MiB) of the run are of parameters that no optimizer',
   );
   expect((await analyse(finetuned(8).context())).verdict.cause).toBe('none');
+});
+
+/**
+ * Two discriminators whose losses one backward serves with retain_graph=True, then a generator's pass. Their graphs go as
+ * the next step's loss replaces theirs, with `between` allocations after those of the first.
+ */
+function adversarial(between: number): Program {
+  const program = new Program();
+  const passOf = (line: number) =>
+    Array.from({ length: 20 }, () => program.alloc(16 * MIB, forwardAt(line)));
+  let retained: (readonly Tensor[])[] = [];
+  for (let step = 0; step < 6; step++) {
+    const losses = [20, 21].map((line) => {
+      const graph = passOf(line);
+      program.work(1, [at(line + 10)]);
+      return graph;
+    });
+    for (const graph of retained) {
+      program.free(...graph);
+      program.work(between, [at(32)]);
+    }
+    retained = losses;
+    program.free(program.alloc(MIB, BACKWARD));
+    program.work(1, [at(33)]);
+    const own = passOf(24);
+    program.work(1, [at(34)]);
+    const gradient = program.alloc(MIB, BACKWARD);
+    program.free(...own, gradient);
+    program.work(1, [at(35)]);
+  }
+  return program;
+}
+
+it('graphs of several models that outlive the backward of their common loss', async () => {
+  const { pattern, bytes, lines } = (await analyse(adversarial(0).context())).verdict;
+  expect({ pattern, bytes, lines: lines.map(({ line }) => line).sort() }).toEqual({
+    ...{ pattern: 'retained-graph', bytes: 2 * 20 * 16 * MIB, lines: [20, 21] },
+  });
+});
+
+it('what goes at another time had no backward in common', async () => {
+  const { pattern, lines } = (await analyse(adversarial(1).context())).verdict;
+  expect({ pattern, lines: lines.map(({ line }) => line) }).not.toMatchObject({ lines: [20, 21] });
 });
 
 it('a part of the program that needs far more than the rest', async () => {

@@ -205,7 +205,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'larger-pass': some({
     'check-batch':
-      'Print how long its inputs are and how often its loops run (the steps of a solver, of a recurrence): it makes more tensors than any pass before. Cap what grows.',
+      'Print how long its inputs are, with what earlier passes hand to it, and how often its loops run (the steps of a solver, of a recurrence): its tensors are more or larger than those of any pass before. Cap what grows.',
   }),
   'evaluation-without-no-grad': NO_GRAPH,
   'resident-data': [

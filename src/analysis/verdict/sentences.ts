@@ -150,7 +150,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
       ? `${size} of graphs stay after their own backward`
       : `${size} of autograd graphs are kept`;
   },
-  'larger-pass': (size) => `${size} of activations, more than any pass before kept`,
+  'larger-pass': (size, _, { larger }) =>
+    `${size} of activations, ${larger?.risesBytes === undefined ? 'more than any pass before kept' : 'and more in each pass'}`,
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,
   'piled-up': (size) => `${size} of tensors pile up before they are given back`,
@@ -213,10 +214,8 @@ function clauseOf(figures: Figures): string {
       return diagnosis.waiting === undefined
         ? `forward passes${calledBy(lines)} keep their graphs after their own backward: ${share}.`
         : `${waitingText(diagnosis)} keep their graphs although backward has run between them: ${share}.`;
-    case 'larger-pass': {
-      const { bytes: own = bytes, mostBytes = 0, count = 0 } = diagnosis.larger ?? {};
-      return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(own)} where at most ${formatBytes(mostBytes)} was. ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
-    }
+    case 'larger-pass':
+      return `${largerPassText(figures)} ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
     case 'waiting-graphs':
       return `${waitingText(diagnosis)} keep their graphs until one backward serves them all: ${share}.`;
     case 'resident-data':
@@ -271,6 +270,18 @@ function clauseOf(figures: Figures): string {
     default:
       return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} ${take(known)}`} ${share}${soFarText(known)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
+}
+
+function largerPassText({ diagnosis }: Figures): string {
+  const { bytes = 0, mostBytes = 0, count = 0, risesBytes, carried } = diagnosis.larger ?? {};
+  if (risesBytes === undefined)
+    return `this forward pass keeps more than the ${formatCount(count)} before it: ${formatBytes(bytes)} where at most ${formatBytes(mostBytes)} was.`;
+  const [line] = diagnosis.lines;
+  const handed =
+    carried === undefined || line === undefined
+      ? ''
+      : ` What ${frameLabel(line)} makes is still used by the next one: ${formatBytes(carried.bytes)}.`;
+  return `each forward pass leaves more than the one before, ${formatBytes(risesBytes)} on average in the last ${formatCount(count + 1)}: ${formatBytes(bytes)} at the end of the last one.${handed}`;
 }
 
 /**
