@@ -2,7 +2,7 @@
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, memoized, sumBy } from '../../base/collections.ts';
-import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
@@ -93,6 +93,7 @@ export function largestGroup<Key extends number | string>(
 export interface LargestLine {
   readonly line: FrameView;
   readonly bytes: number;
+  readonly count: number;
   /** With what it called, in other lines of the user's. */
   readonly withCalledBytes: number;
   readonly allocations: readonly AllocationIndex[];
@@ -120,27 +121,29 @@ export function largestLine(
   const isUnder = onStack(context, line);
   const bytesIf = (isCounted: (id: AllocationIndex) => boolean) =>
     sumBy(ids, (id) => (isCounted(id) ? sizeBytes[id] : 0));
+  const isOwn = (id: AllocationIndex) => ownLine(id) === largest.key;
   return {
     line,
-    bytes: bytesIf((id) => ownLine(id) === largest.key),
+    bytes: bytesIf(isOwn),
+    count: ids.filter(isOwn).length,
     withCalledBytes: bytesIf((id) => isUnder(stack[id])),
     allocations: largest.own,
   };
 }
 
 /**
- * 'allocates the most of your lines at the peak: 1.32 GiB, or 2.11 GiB with what it calls', or, if it is known for
+ * 'allocates the most of your lines at the peak: 1.32 GiB in 24 tensors, or 2.11 GiB with what it calls', or, if it is known for
  * what it calls, '…: 2.11 GiB with what it calls'
  */
-export function mostText({ bytes, withCalledBytes }: Figures, when: string): string {
+export function mostText({ bytes, count, withCalledBytes }: Figures, when: string): string {
   if (bytes < withCalledBytes * MOST_OF_RUN)
     return `allocates the most of your lines ${when}: ${formatBytes(withCalledBytes)} with what it calls`;
   const all =
     withCalledBytes > bytes ? `, or ${formatBytes(withCalledBytes)} with what it calls` : '';
-  return `allocates the most of your lines ${when}: ${formatBytes(bytes)}${all}`;
+  return `allocates the most of your lines ${when}: ${formatBytes(bytes)} in ${plural(count, 'tensor')}${all}`;
 }
 
-type Figures = Pick<LargestLine, 'bytes' | 'withCalledBytes'>;
+type Figures = Pick<LargestLine, 'bytes' | 'count' | 'withCalledBytes'>;
 
 /** 'allocates it', 'allocates most of it', 'allocates 32.3% of it' */
 export function allocatesText({ share }: LineShare): string {

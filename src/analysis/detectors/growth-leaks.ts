@@ -180,7 +180,10 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepS
   }
   const rate = (column: 'keptBytes' | 'keptCount') =>
     sumBy(sites, (site) => sumBy(site[column].subarray(from, to), (one) => one)) / (to - from);
-  return { bytes: rate('keptBytes'), count: rate('keptCount'), steps: steps - begin };
+  // The last step may have ended, by an OOM say, before it came that far.
+  const hasLast = sites.some(({ keptCount }) => keptCount[steps - 1] > 0);
+  const times = steps - begin - (hasLast || isRare ? 0 : 1);
+  return { bytes: rate('keptBytes'), count: rate('keptCount'), steps: times };
 }
 
 const bytesByStep = (sites: readonly GrowingSite[]): number[] =>

@@ -36,6 +36,7 @@ import {
 import type { OomVerdict } from '../findings/oom-verdict.ts';
 import { simulatedSetting } from '../findings/simulated-setting.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
+import { innermostOwn } from '../findings/user-lines.ts';
 
 /** `kind` for requests that failed and were retried immediately: the program saw no error. */
 export const RETRIED_KIND = 'retried';
@@ -98,6 +99,9 @@ function oomFinding(
   const requestedBytes = events.sizeBytes[event];
   const verdict = judgeOomAt(context, event);
   const origin = requestOrigin(context, event);
+  // What the last line called before did not ask for this.
+  const isLastLine = origin.source === 'last-line';
+  const stack = isLastLine ? innermostOwn(context, origin.stack, () => true) : origin.stack;
   const live = liveAt(context.input.replay.allocations, event);
   const often = times.length > 1 ? `${formatCount(times.length)} times: ` : '';
   return findingOf(context, {
@@ -105,7 +109,7 @@ function oomFinding(
     kind: verdict.cause,
     severity: isCaught(context, event) ? 'medium' : 'high',
     bytes: requestedBytes,
-    stack: origin.stack,
+    stack: stack ?? origin.stack,
     frameIs: 'requested by',
     claim: (where) =>
       [

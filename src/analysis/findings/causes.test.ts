@@ -55,19 +55,21 @@ describe.each(BOTH)('graphs without backward, stacks=%s', (stacks) => {
     ['leak_loss_graph', 'another finding tells it'],
     [
       'experts_skewed',
-      '14 calls of modules from your code: 14 kept a graph until a backward came.',
+      '14 calls of modules from your code with 8 allocations or more: 14 kept a graph until a backward came.',
     ],
     [
       'oom_larger_batch',
-      '4 calls of modules from your code: 4 kept a graph until a backward came.',
+      '4 calls of modules from your code with 8 allocations or more: 4 kept a graph until a backward came.',
     ],
     [
       'eval_inference_mode',
-      expect.stringMatching(/^\d+ calls of modules from your code: \d+ kept no graph/),
+      expect.stringMatching(
+        /^\d+ calls of modules from your code with 8 allocations or more: \d+ kept no graph/,
+      ),
     ],
     [
       'oom_caught_and_halved',
-      '6 calls of modules from your code: 4 kept a graph until a backward came, 2 ran out of memory.',
+      '6 calls of modules from your code with 8 allocations or more: 4 kept a graph until a backward came, 2 ran out of memory.',
     ],
     ['oom_first_forward', 'The recording breaks off in its only forward pass.'],
   ])('%s: none, and why', async (name, reason) => {

@@ -44,7 +44,7 @@ export function isInference(context: AnalysisInput, event: EventIndex): boolean 
   return !judged.some((run) => keepsGraph(context, run));
 }
 
-/** '9 calls of modules from your code: 8 kept a graph until a backward came, 1 ran out of memory.' */
+/** '9 calls of modules from your code with 8 allocations or more: 8 kept a graph until a backward came, 1 ran out of memory.' */
 export function checkedText(context: AnalysisInput, runs: readonly ForwardRun[]): string {
   const counts = new Map<string, number>(Object.values(BECAME).map((text) => [text, 0]));
   for (const run of runs) countOne(counts, BECAME[whatBecameOf(context, run, run === runs.at(-1))]);
@@ -58,7 +58,7 @@ export function checkedText(context: AnalysisInput, runs: readonly ForwardRun[])
   });
   const counted = isDivided
     ? `${plural(runs.length, 'stretch', 'stretches')} of module calls`
-    : `${plural(runs.length, 'call')} of modules from your code`;
+    : `${plural(runs.length, 'call')} of modules from your code with ${MIN_ALLOCATIONS} allocations or more`;
   return `${counted}: ${texts.join(', ')}.`;
 }
 

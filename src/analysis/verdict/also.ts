@@ -28,11 +28,12 @@ import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, isFree, isKept, sumOf } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { isSameLine } from '../findings/user-lines.ts';
+import { forwardRuns } from '../steps/forward-runs.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
 import { type Figures, ifGone, WHEN } from './sentences.ts';
-import { type Forecast, isOnlyAdvice } from './types.ts';
+import { type Forecast, isOnlyAdvice, OF_FUNCTION } from './types.ts';
 import { remainderText } from './unfinished.ts';
 
 /** What the reader should know besides the sentence. */
@@ -48,7 +49,7 @@ export function alsoOf(figures: Figures): string[] {
       ? [...triedText(known), ...firstStepText(known)]
       : []),
     ...(failure !== undefined && diagnosis.pattern === 'larger-batch' ? waitingText(known) : []),
-    ...(diagnosis.pattern === 'resident-data' ? alikeText(known, diagnosis) : []),
+    ...(OF_FUNCTION.includes(diagnosis.pattern) ? alikeText(known, diagnosis) : []),
     ...idleText(diagnosis),
     ...growingTooText(known, diagnosis),
     ...emptyText(known, diagnosis),
@@ -168,12 +169,20 @@ const MIN_STEPS = 4;
 
 /** 'Only the first step needed that much: after it, at most 5.41 GiB was in use.' cuDNN tries its algorithms there. */
 function firstStepText({ context, account: { moment, allocatedBytes } }: Case): string[] {
+  const [pass] = context.once(forwardRuns);
+  const firstPass = pass && context.input.replay.allocations.start[pass.first];
   const [primary] = context.stepSequences;
   if (primary === undefined || moment.why !== 'peak' || stepCount(primary) < MIN_STEPS) return [];
   const [begin, end] = primary.bounds;
   if (moment.event > end) return [];
-  const bytes = peakOutside(context.input, [[0, moment.event <= begin ? begin : end]]);
+  const isBefore = firstPass !== undefined && moment.event < firstPass;
+  const over = moment.event <= begin ? begin : end;
+  const bytes = peakOutside(context.input, [[0, isBefore ? firstPass - 1 : over]]);
   if (bytes > LATER_SHARE * allocatedBytes) return [];
+  if (isBefore)
+    return [
+      `That was before the first forward pass: from there on, at most ${formatBytes(bytes)} was in use.`,
+    ];
   return [
     `Only the first ${turnOf(context)} needed that much: after it, at most ${formatBytes(bytes)} was in use.`,
   ];

@@ -22,6 +22,8 @@ const TEACHER = [...forwardAt(30).slice(0, -1), at(30, 'forward'), ...forwardAt(
 interface Parts {
   /** Made before the first step, by lines 5 and 6. */
   readonly data?: number;
+  /** Made before the first step by lines 5 and 6, of which only the latter's stays. */
+  readonly loaded?: number;
   /** Made by each step, and freed when its data is no longer needed. */
   readonly batch?: number;
   /** Freed within each forward pass. */
@@ -34,6 +36,7 @@ interface Parts {
 
 function trained({
   data = 0,
+  loaded = 0,
   batch = MIB,
   scratch = MIB,
   teacher = 0,
@@ -43,6 +46,12 @@ function trained({
   for (let i = 0; i < 8; i++) program.alloc(8 * MIB, movedAt(3));
   if (data > 0) program.alloc(data / 2, LOADED);
   if (data > 0) program.alloc(data / 2, LOADED_TOO);
+  if (loaded > 0) {
+    const whole = program.alloc(loaded / 2, LOADED);
+    program.alloc(loaded / 2, LOADED_TOO);
+    program.work(40, [at(91)]);
+    program.free(whole);
+  }
   for (let step = 0; step < 8; step++) {
     const input = program.alloc(batch, [at(8)]);
     const taught = Array.from({ length: teacher > 0 ? 20 : 0 }, () =>
@@ -77,6 +86,17 @@ it('data that stays, by all lines that put it there', async () => {
     '2 of its tensors have 2.00 GiB each: if they hold the same, one would do.',
   );
   expect(advice[0]).toMatchObject({ id: 'to-cpu', savesBytes: 4 * GIB });
+});
+
+it('data that was cut on the GPU before the first step', async () => {
+  const { text, also, advice } = await verdictOf({ loaded: 2 * GIB });
+  expect(text).toBe(
+    'No out-of-memory error, but train.py:5 (__init__) and train.py:6 (__init__) put data on the GPU before the first forward pass: 2.00 GiB of the 2.06 GiB in use at the peak. 1.00 GiB of it stays to the end.',
+  );
+  expect(also[0]).toMatch(
+    /^That was before the first forward pass: from there on, at most 1\.\d+ GiB/,
+  );
+  expect(advice[0]).toMatchObject({ id: 'to-cpu' });
 });
 
 it('a batch does not stay, however large it is', async () => {

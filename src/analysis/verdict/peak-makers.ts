@@ -33,6 +33,7 @@ export function peakMaker(known: Case): Diagnosis | undefined {
   const { context, account, failure } = known;
   if (failure !== undefined || account.moment.why !== 'peak') return undefined;
   return (
+    loadedData(context, account) ??
     residentData(known) ??
     piledUp(known) ??
     retainedGraphs(context, account) ??
@@ -62,6 +63,20 @@ export function residentData({ context, account }: Case): Diagnosis | undefined 
     ),
     minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
   });
+}
+
+/** What the lines of one function put on the GPU before the first pass, if the peak was then: data that is cut only there. */
+function loadedData(context: AnalysisInput, account: Account): Diagnosis | undefined {
+  const [first] = context.once(forwardRuns);
+  const { start, freeRequested } = context.input.replay.allocations;
+  if (first === undefined || account.moment.event >= start[first.first]) return undefined;
+  const found = ofLine(context, account, {
+    ...{ cause: 'inputs', pattern: 'loaded-data', isOfFunction: true },
+    ids: allocationsOf(account, ['inputs', 'temporaries']),
+    minBytes: Math.max(MIN_BYTES, DATA_SHARE * account.allocatedBytes),
+  });
+  // What stays as it is needs another remedy.
+  return found?.tensors?.some((id) => freeRequested[id] !== NEVER) ? found : undefined;
 }
 
 /** Differences of all pairs, say: (a[:, None] - b[None]) ** 2. A line that calls a module means all of that module. */

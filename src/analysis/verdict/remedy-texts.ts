@@ -218,6 +218,10 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
         'Store it in a smaller type (int32 or uint8 in place of int64, bfloat16), or sparse if most of it is zero.',
     }),
   ],
+  'loaded-data': all({
+    'to-cpu':
+      'Cut, convert and normalize the data on the CPU, and move only the result. A slice on the GPU keeps its whole tensor: clone() what stays.',
+  }),
   'piled-up': all({
     'to-cpu':
       'If they wait in a queue, limit it: queue.Queue(maxsize=2). Else keep only what is needed of each: a number (.item()), a smaller tensor of its own (.clone() of a slice), or a copy on the CPU.',

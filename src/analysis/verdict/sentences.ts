@@ -1,4 +1,6 @@
 /** The verdict's first sentence, and the same in sixty characters. No code may parse them; also.ts has what is said beside them. */
+import { NEVER } from '../../allocator/replay/types.ts';
+import { sumBy } from '../../base/collections.ts';
 import {
   formatBytes,
   formatCount,
@@ -154,6 +156,7 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
     `${size} of activations, ${larger?.risesBytes === undefined ? 'more than any pass before kept' : 'and more in each pass'}`,
   'waiting-graphs': (size) => `${size} of graphs wait for one backward together`,
   'resident-data': (size) => `${size} of data stays on the GPU`,
+  'loaded-data': (size) => `loading puts ${size} of data on the GPU`,
   'piled-up': (size) => `${size} of tensors pile up before they are given back`,
   'line-scratch': (size) => `one line makes ${size} of scratch tensors`,
   'untrained-part': (size) => `${size} of activations may be of a part that is not trained`,
@@ -220,6 +223,8 @@ function clauseOf(figures: Figures): string {
       return `${waitingText(diagnosis)} keep their graphs until one backward serves them all: ${share}.`;
     case 'resident-data':
       return `${at}${besides} put${besides === '' ? 's' : ''} data on the GPU that stays there: ${share}.`;
+    case 'loaded-data':
+      return `${at}${besides} put${besides === '' ? 's' : ''} data on the GPU before the first forward pass: ${share}.${stayText(figures)}`;
     case 'piled-up':
       return `tensors that ${at}${besides} allocate${besides === '' ? 's' : ''} pile up before they are given back: ${share}.`;
     case 'line-scratch':
@@ -270,6 +275,13 @@ function clauseOf(figures: Figures): string {
     default:
       return `${cause === 'kv-cache' ? 'the KV cache takes' : `${labelOf(cause)} ${take(known)}`} ${share}${soFarText(known)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
   }
+}
+
+/** ' 692.35 MiB of it stay to the end.' A slice keeps the whole tensor. */
+function stayText({ diagnosis: { tensors = [] }, known: { context } }: Figures): string {
+  const { freeRequested, sizeBytes } = context.input.replay.allocations;
+  const bytes = sumBy(tensors, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));
+  return bytes === 0 ? '' : ` ${formatBytes(bytes)} of it stays to the end.`;
 }
 
 function largerPassText({ diagnosis }: Figures): string {

@@ -59,6 +59,7 @@ export type Pattern =
   | 'stepped-up'
   | 'waiting-graphs'
   | 'resident-data'
+  | 'loaded-data'
   | 'piled-up'
   | 'line-scratch'
   | 'larger-part'
@@ -193,12 +194,16 @@ const PEAK_MAKERS: readonly (Pattern | undefined)[] = [
   'evaluation-without-no-grad',
   'waiting-graphs',
   'resident-data',
+  'loaded-data',
   'piled-up',
   'retained-graph',
   'line-scratch',
   'larger-part',
   'untrained-part',
 ];
+
+/** All lines of a function make it. */
+export const OF_FUNCTION: readonly (Pattern | undefined)[] = ['resident-data', 'loaded-data'];
 
 /** Harmless, but fixing it would lower the peak. */
 export const isOnlyAdvice = ({ pattern, severity }: Pick<Verdict, 'pattern' | 'severity'>) =>
@@ -212,7 +217,7 @@ export function peakCheck(verdict: Pick<Verdict, 'cause' | 'pattern' | 'severity
   const status = isFound ? ('found' as const) : ('clear' as const);
   const reason = isFound
     ? 'the verdict says which.'
-    : 'no data that stays, unused graph, scratch tensors of one line or single part takes so large a share that it sets the peak by itself, workspaces of cuDNN and convolutions aside.';
+    : 'no data that stays, unused graph, scratch tensors of one line or single part takes so large a share that it sets the peak by itself, aside from what a training pass keeps for its backward and from workspaces of cuDNN and convolutions.';
   const works = isFound && !isOnlyAdvice(verdict) ? '' : ' of a run that works';
   const about = `data, passes, lines and parts that set the peak${works}`;
   return [{ about, status, reason }];

@@ -22,7 +22,13 @@ import { type Case, caseOf, caseOfCaught, type Diagnosis, DOES, peakLowerBy } fr
 import { diagnose, isOfModels } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { briefOf, textOf } from './sentences.ts';
-import { type Forecast, isOnlyAdvice, type Verdict, type VerdictTone } from './types.ts';
+import {
+  type Forecast,
+  isOnlyAdvice,
+  OF_FUNCTION,
+  type Verdict,
+  type VerdictTone,
+} from './types.ts';
 
 export interface Judgement {
   readonly account: Account;
@@ -60,7 +66,7 @@ export function judge(context: AnalysisInput, findings: readonly Finding[]): Jud
   const holder = holderFor(known, diagnosis);
   const share = shareFor(known, diagnosis);
   // Where all lines of a function count, each of them has its part.
-  const whole = diagnosis.pattern === 'resident-data' ? 1 : undefined;
+  const whole = OF_FUNCTION.includes(diagnosis.pattern) ? 1 : undefined;
   const besides = share === undefined ? '' : othersText(share, whole);
   const figures = { known, diagnosis, forecast, needBytes, savedBytes, holder, besides };
   const { cause, pattern, severity, bytes, lines, does, finding, tensors } = diagnosis;

@@ -129,7 +129,9 @@ export class Classifier {
     const passEnd = end[this.#lives.pass] ?? this.#last;
     const isLastPass = this.#lives.pass >= end.length - 1 && endsIn === StackRole.Backward;
     if ((hints & FrameRole.Recompute) !== 0) return this.#recomputed(id);
-    if (freeRequested[id] <= passEnd) {
+    // The call of backward() frees the gradient it began with as it returns, after the pass's last allocation.
+    const isFreedByIt = this.#roles.role[this.#lives.freedBy(id)] === StackRole.Backward;
+    if (freeRequested[id] <= passEnd || isFreedByIt) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
       if ((this.#freedHints(id) & FrameRole.Collective) !== 0) return Evidence.Reduced;
       return this.#isConvolutionScratch(id, hints)

@@ -10,6 +10,8 @@ import { type ClassSource, Evidence } from './types.ts';
 
 /** Without a visible backward pass: a tensor freed within this many events is one that backward does not need. */
 export const SHORT_EVENTS = 64;
+/** Times the longest life of a line's tensors: one that is older is kept by something, though its pass breaks off. */
+const OLDER = 4;
 /** An operator's scratch memory, or an argument made for one call, is freed within this many events. */
 export const INSTANT_EVENTS = 8;
 /** An allocation counts as kept when it outlives this many steps. */
@@ -31,8 +33,9 @@ export class Lifetimes {
   readonly #passes: Passes;
   readonly #runs: ForwardRuns;
   readonly #last: EventIndex;
-  /** Stacks of forward passes whose tensors were freed within their pass so far, and those of which one was not. */
-  readonly #freed = new Set<StackIndex>();
+  /** By stack, the longest that a tensor was there which was freed within its pass or soon. */
+  readonly #freed = new Map<StackIndex, number>();
+  /** Stacks of which one was not. */
   readonly #lasting = new Set<StackIndex>();
   /** See {@link successorStarts} and {@link repeatStarts}; computed on first use. */
   #successors: Int32Array | undefined;
@@ -62,8 +65,19 @@ export class Lifetimes {
 
   learn(id: AllocationIndex, evidence: Evidence): void {
     const stack = this.#table.stack[id];
-    if (FREED.has(evidence)) this.#freed.add(stack);
+    if (FREED.has(evidence))
+      this.#freed.set(stack, Math.max(this.#freed.get(stack) ?? 0, this.#age(id)));
     else if (evidence !== Evidence.FreedEarlier) this.#lasting.add(stack);
+  }
+
+  /** In events, up to its free or the end of the trace. */
+  #age(id: AllocationIndex): number {
+    return Math.min(this.#table.freeRequested[id], this.#last) - this.#table.start[id];
+  }
+
+  /** Whether it has been there for far longer than any that its line made and freed. */
+  #isOlderThanFreed(id: AllocationIndex): boolean {
+    return this.#age(id) > OLDER * (this.#freed.get(this.#table.stack[id]) ?? 0) + SHORT_EVENTS;
   }
 
   /** Whether the trace continues long enough to tell whether it was kept. */
@@ -203,7 +217,9 @@ export class Lifetimes {
     const isBroken =
       next === NEVER || this.#passes.ooms.some((oom) => oom > this.#runs.end[run] && oom < next);
     const stack = this.#table.stack[id];
-    return isBroken && this.#freed.has(stack) && !this.#lasting.has(stack);
+    return (
+      isBroken && this.#freed.has(stack) && !this.#lasting.has(stack) && !this.#isOlderThanFreed(id)
+    );
   }
 
   keptOver(id: AllocationIndex, hints: number): Evidence {

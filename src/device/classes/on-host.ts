@@ -79,10 +79,12 @@ export class OnHost {
     if (!isInstant && this.#found.growing.has(stack[id])) return this.#lives.growingOrKept(id);
     if (first >= this.#source.trace.events.length) return Evidence.NoPasses;
     if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#lives.keptOver(id, hints);
-    if (isEarly) return isLong ? Evidence.BeforeFirstStep : Evidence.HostFreed;
     const begin = this.#passes.begin[this.#lives.nextPass(id)] ?? NEVER;
-    const isUnread = this.#lives.nextRun(id) >= free;
-    if (free < begin && (isUnread || this.#lives.isShort(id))) return Evidence.HostFreed;
+    // The first pass may be a module of a few events: an activation of what a line has just computed.
+    const isSoonFreed = free < begin && this.#lives.isShort(id);
+    if (isEarly) return isLong && !isSoonFreed ? Evidence.BeforeFirstStep : Evidence.HostFreed;
+    const isUnread = free < begin && this.#lives.nextRun(id) >= free;
+    if (isSoonFreed || isUnread) return Evidence.HostFreed;
     if (this.#lives.isFreedInBackward(id)) return Evidence.FreedInBackward;
     if ((begin === NEVER || free < begin) && this.#lives.isGathered(id))
       return this.#lives.keptOver(id, hints);
@@ -93,6 +95,7 @@ export class OnHost {
     }
     // Copies that a later round replaces: of a state_dict() with each client's weights.
     const isCopy = (hints & FrameRole.Copied) !== 0 && this.#modelSizes.has(requestedBytes[id]);
-    return isCopy ? Evidence.CopiedWeights : Evidence.OutsideModules;
+    if (isCopy) return Evidence.CopiedWeights;
+    return this.#lives.isCutShort(id) ? Evidence.FreedEarlier : Evidence.OutsideModules;
   }
 }

@@ -161,7 +161,7 @@ const EVIDENCE = {
     Inputs,
     'it was allocated before the first step outside of modules, and was kept',
   ],
-  BeforeRecording: [Unknown, 'it was allocated before the recording began'],
+  BeforeRecording: [Unknown, 'it was allocated before the oldest event of the recording'],
   NoStack: [Unknown, 'no stack was recorded'],
   Reduced: [
     Gradients,

@@ -45,18 +45,24 @@ describe('an allocation', () => {
     expect(details.topUserFrame).toMatchObject({ line: 1, kind: 'user' });
   });
 
-  test('whose free is pending, recorded with context="alloc"', () => {
+  test('whose free is pending, requested by its own line where other frees have stacks of theirs', () => {
     const details = allocationDetails(context, 1);
     expect(details).toMatchObject({
       label: 'b7f00_1',
       state: 'pending',
       endEvent: NEVER,
       endUs: Number.NaN,
-      freeStackIsAllocStack: true,
+      freeStackIsAllocStack: false,
       stream: '0',
       compileContext: undefined,
       userMetadata: 'epoch 2',
     });
+  });
+
+  test('of a recording with context="alloc", where all frees repeat the stack of their allocation', () => {
+    const free = { ...alloc, action: 'free_requested' };
+    const repeated = contextOf(traceOf(alloc, free, alloc, free));
+    expect(allocationDetails(repeated, 1)).toMatchObject({ freeStackIsAllocStack: true });
   });
 
   test('shares its site with all allocations of the same stack', () => {

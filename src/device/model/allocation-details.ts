@@ -7,6 +7,7 @@ import {
   type EventIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
+import { freesHaveStacks } from '../classes/passes.ts';
 import { allocationLabel, privatePoolText, streamText } from './allocation-labels.ts';
 import { isMoment } from './annotation-groups.ts';
 import { callSiteInfo, siteOfAllocation } from './call-sites.ts';
@@ -93,9 +94,12 @@ function freeStack({ trace, replay, stacks }: DeviceModel, index: AllocationInde
   return {
     /** Undefined if not freed. */
     freeStack: freedBy === undefined ? undefined : stacks.view(freedBy),
-    /** PyTorch repeated the allocation's stack (context='alloc'). */
+    /** PyTorch repeats the allocation's stack with context='alloc'; else the same line freed it. */
     freeStackIsAllocStack:
-      freedBy !== undefined && freedBy > EMPTY_STACK && freedBy === stack[index],
+      freedBy !== undefined &&
+      freedBy > EMPTY_STACK &&
+      freedBy === stack[index] &&
+      !freesHaveStacks(trace.events, replay.allocationOfEvent, replay.allocations),
   };
 }
 

@@ -199,7 +199,7 @@ const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
   recorded: 'internal C++ frames only',
   'no-python-stack': 'backward pass (autograd’s thread)',
   'no-context': 'no stack recorded',
-  'before-recording': 'no stack, from before recording',
+  'before-recording': 'no stack, from before the oldest event',
 };
 
 export const absenceText = (kind: StackKind): string => ABSENCE_TEXTS[kind];

@@ -36,7 +36,7 @@ const PARTS = {
   other: ['other tensors', 'Tensors that outlive batches, such as input buffers of graphs.'],
   unknown: [
     'unknown',
-    'Allocated before the recording began, without a stack, or with no pass recorded that would tell.',
+    'Allocated before the oldest event of the recording, without a stack, or with no pass recorded that would tell.',
   ],
   'free-in-pools': [
     'stranded in other pools',

@@ -92,7 +92,7 @@ describe('Arrow, as its own library reads it', () => {
     const last = allocations.length - 1;
     const [innermost = ''] = describeStack(context.snapshot, allocations.stack[last]).split(' < ');
     expect(stacks[last]).toContain(innermost.slice(0, innermost.indexOf(' ')));
-    expect(stacks[0]).toBe('[no stack, from before recording]');
+    expect(stacks[0]).toBe('[no stack, from before the oldest event]');
   });
 
   it('has the events, with the counters after each', () => {

@@ -73,6 +73,7 @@ const pattern = wordsOf<Pattern>({
   'stepped-up': true,
   'waiting-graphs': true,
   'resident-data': true,
+  'loaded-data': true,
   'piled-up': true,
   'line-scratch': true,
   'larger-part': true,
@@ -275,7 +276,9 @@ const report = z.strictObject({
       account: account.nullable(),
       accountAtEnd: account.nullable(),
       verdict: verdict.nullable(),
-      most: z.strictObject({ ...frame.shape, bytes, withCalledBytes: bytes }).nullable(),
+      most: z
+        .strictObject({ ...frame.shape, bytes, count: z.number().int(), withCalledBytes: bytes })
+        .nullable(),
       checks: z.array(
         z.strictObject({
           detector: z.enum(DETECTOR_IDS),

@@ -59,8 +59,8 @@ const deviceFindings = (
 function mostReport(most: Judgement['most']) {
   const frame = most && frameReport(most.line);
   if (most === undefined || !frame) return null;
-  const { bytes, withCalledBytes } = most;
-  return { ...frame, bytes, withCalledBytes };
+  const { bytes, count, withCalledBytes } = most;
+  return { ...frame, bytes, count, withCalledBytes };
 }
 
 /** Σ entries[].bytes = reservedBytes. */

@@ -173,7 +173,7 @@ function servingText({ serving }: DeviceStats, options: TextOptions): string[] {
 function factsText(device: DeviceStats, { replay }: DeviceModel): string[] {
   const { preexisting, end } = replay.allocations;
   const isLate = preexisting > 0 && device.recording !== 'none';
-  const before = isLate ? `, ${formatCount(preexisting)} from before recording began` : '';
+  const before = isLate ? `, ${formatCount(preexisting)} from before the oldest event` : '';
   const live = formatCount(sumBy(end, (event) => (event === NEVER ? 1 : 0)));
   const stacks = `${formatCount(device.stacks)} of ${plural(device.frames, 'different frame')}`;
   return [

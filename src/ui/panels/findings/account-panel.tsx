@@ -374,7 +374,8 @@ const ABOUT: Partial<Record<EntryKind, string>> = {
   pools:
     'Free, but in the pools of CUDA graphs or MemPools. Replays of a graph write there; nothing outside the pool can use it, and empty_cache() does not return it while the graph lives.',
   'pending-free': 'Freed by your program, but another stream may still use it.',
-  unknown: 'Allocated before recording began, or without a stack that says what it is.',
+  unknown:
+    'Allocated before the oldest event of the recording, or without a stack that says what it is.',
 };
 
 const aboutOf = (kind: EntryKind): string =>

@@ -134,7 +134,7 @@ export function siteColumns(
     figure('siteCount', 68, ({ allocations, preexisting }) => (
       <span
         title={
-          preexisting === 0 ? undefined : `${formatCount(preexisting)} from before recording began`
+          preexisting === 0 ? undefined : `${formatCount(preexisting)} from before the oldest event`
         }
       >
         {formatCount(allocations)}
