@@ -126,13 +126,44 @@ const TORCH_FILE = /(^|[\\/])torch[\\/]/;
  * 0: a loop of the program. 1: repeated calls of the outermost module, when the loop around it is invisible because
  * nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
-function rankOf({ classifier, input }: AnalysisInput, head: StackIndex): number {
-  if (classifier.isOptimizer(head)) return NO_STEP;
+function rankOf(context: AnalysisInput, head: StackIndex): number {
+  const { classifier, input } = context;
+  if (classifier.isOptimizer(head) || context.once(loopsOfModels)(head)) return NO_STEP;
   const { frame, parent } = input.snapshot.stacks;
   const call = classifier.moduleCall(head);
   if (call > 0) return head === call || parent[head] === call ? 1 : NO_STEP;
   const { filename, kind } = input.stacks.frame(frame[head]);
   return TORCH_FILE.test(filename) && kind !== 'user' ? NO_STEP : 0;
+}
+
+/**
+ * Tells loops inside a model that are no module's call, such as `reverse()` of a flow. Their file has the code of modules and
+ * another file calls it, and they lead to no optimizer:
+ *
+ *     train.py:143 main → model.py:423 reverse → model.py:250 gaussian_sample
+ */
+function loopsOfModels({ classifier, input }: AnalysisInput): (head: StackIndex) => boolean {
+  const { stacks } = input;
+  const { frame, parent, length } = input.snapshot.stacks;
+  const files = new Set<string>();
+  const leadToOptimizer = new Set<StackIndex>();
+  for (let row = 1; row < length; row++) {
+    const { filename, kind, name } = stacks.frame(frame[row]);
+    if (kind === 'user' && classifier.moduleCall(row) > 0 && name === 'forward')
+      files.add(filename);
+    let up = classifier.optimizerCall(row);
+    for (; up > 0 && !leadToOptimizer.has(up); up = parent[up]) leadToOptimizer.add(up);
+  }
+  return (head) => {
+    const { filename } = stacks.frame(frame[head]);
+    if (!files.has(filename) || leadToOptimizer.has(parent[head])) return false;
+    let outer = filename;
+    for (let row = head; row > 0; row = parent[row]) {
+      const caller = stacks.frame(frame[row]);
+      if (caller.kind === 'user') outer = caller.filename;
+    }
+    return outer !== filename;
+  };
 }
 
 /**
