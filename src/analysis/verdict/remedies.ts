@@ -34,7 +34,10 @@ export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: numbe
     isServer: known.context.isServerAt(known.account.moment.event),
     isUntrained: !known.context.isTraining,
     isInference: known.failure?.isInference,
-    staysWide: isWidened(known) || isOfEmbeddings(known),
+    staysWide:
+      isWidened(known) ||
+      isOfEmbeddings(known) ||
+      (diagnosis.cause === 'request' && isOperator(known)),
     embeddingBytes: embeddingBytes(known),
     ofWeightsBytes: ofWeightsBytes(known),
     requestedBytes: isOfBatch(known) ? known.failure?.requestedBytes : undefined,
@@ -122,6 +125,13 @@ function isWidened({ context, account, failure }: Case): boolean {
   const line = stacks.topUserFrame(trace.events.stack[account.moment.event]);
   const isSameLine = line !== undefined && stacks.topUserFrame(stack[last]) === line;
   return isSameLine && 2 * requestedBytes[last] === failure?.requestedBytes;
+}
+
+/** `(a - b) ** 2`: of the operators that PyTorch wraps in Python, autocast computes powers in float32 and casts no other. */
+function isOperator({ context: { input }, account }: Case): boolean {
+  const stack = input.trace.events.stack[account.moment.event];
+  const { filename = '' } = input.stacks.innermostFrameView(stack) ?? {};
+  return /[\\/]torch[\\/]_tensor\.py$/.test(filename);
 }
 
 /** Of the activations' bytes. */

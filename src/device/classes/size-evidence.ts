@@ -190,7 +190,8 @@ const CUBLASLT_BYTES = 2 ** 20;
 
 /**
  * Workspaces found by size and lifetime: the first of its thread, stream and pool that is freed after the last step or
- * never. Trainers clear workspaces when they finish.
+ * never. Trainers clear workspaces when they finish. Outside of modules a product is as likely as data: there its line must
+ * run again without another one.
  */
 export function* workspacesBySize(
   table: AllocationTable,
@@ -201,6 +202,8 @@ export function* workspacesBySize(
   if (roles.hints.some((hints) => (hints & FrameRole.Workspace) !== 0)) return found;
   const { length, requestedBytes, stack, stream, pool, start, freeRequested } = table;
   const roleOf = (id: AllocationIndex) => roles.role[stack[id] - NO_STACK];
+  const isConvolution = (id: AllocationIndex) =>
+    (roles.hints[stack[id] - NO_STACK] & FrameRole.Convolution) !== 0;
   const isKept = (id: AllocationIndex) => id >= 0 && id < length && freeRequested[id] > lastStep;
   const freeOf = new Map<number, EventIndex>();
   /** By thread: cuBLASLt's candidates. */
@@ -210,8 +213,12 @@ export function* workspacesBySize(
       const isLt = requestedBytes[id] === CUBLASLT_BYTES;
       if ((!isLt && !CUBLAS_BYTES.has(requestedBytes[id])) || !isKept(id)) continue;
       const role = roleOf(id);
-      if (role !== StackRole.Forward && role !== StackRole.Backward) continue;
-      const handle = (pool[id] * 65536 + stream[id]) * 8 + role;
+      const isOfHost =
+        role === StackRole.Host && freeRequested[id] === NEVER && isMadeOnce(table, id);
+      const isOfPass = role === StackRole.Forward || role === StackRole.Backward;
+      if (!isOfHost && (!isOfPass || isConvolution(id))) continue;
+      const thread = role === StackRole.Backward ? 1 : 0;
+      const handle = (pool[id] * 65536 + stream[id]) * 2 + thread;
       if (isLt) addTo(besides, handle, id);
       if (isLt || start[id] < (freeOf.get(handle) ?? -1)) continue;
       freeOf.set(handle, freeRequested[id]);
