@@ -124,13 +124,16 @@ export class Classifier {
   }
 
   #inBackward(id: AllocationIndex, hints: number): Evidence {
-    const { freeRequested, requestedBytes } = this.#table;
-    const { end, endsIn } = this.#passes;
+    const { start, freeRequested, requestedBytes } = this.#table;
+    const { end, endsIn, ooms } = this.#passes;
     const passEnd = end[this.#lives.pass] ?? this.#last;
     const isLastPass = this.#lives.pass >= end.length - 1 && endsIn === StackRole.Backward;
     if ((hints & FrameRole.Recompute) !== 0) return this.#recomputed(id);
     // The call of backward() frees the gradient it began with as it returns, after the pass's last allocation.
     const isFreedByIt = this.#roles.role[this.#lives.freedBy(id)] === StackRole.Backward;
+    // What goes as an error leaves backward() might have stayed.
+    const isUnwound = ooms.some((oom) => oom > start[id] && oom < freeRequested[id]);
+    if (isUnwound && this.#modelSizes.has(requestedBytes[id])) return Evidence.SizeOfParameter;
     if (freeRequested[id] <= passEnd || isFreedByIt) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
       if ((this.#freedHints(id) & FrameRole.Collective) !== 0) return Evidence.Reduced;

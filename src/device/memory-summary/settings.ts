@@ -102,7 +102,8 @@ export function limitRow(
 }
 
 /** Where a limit is known from, said wherever it is. */
-export const LIMIT_SOURCE = 'as much was reserved before a request failed; the file does not record the limit';
+export const LIMIT_SOURCE =
+  'as much was reserved, and a request failed; the file does not record it';
 
 /** PyTorch reserves at most this much more than was requested. */
 const SPARE_BYTES = 20 * 2 ** 20;
