@@ -241,12 +241,12 @@ function gaps(peaks: readonly number[]): number[] {
   return found;
 }
 
-/** " From each of 3 steps on (11, 21, 31), all peaks are higher than all before.", or '' if at most one does. */
+/** " From each of 3 steps on (11, 21, 31), all peaks are 2% or more above all before.", or '' if at most one does. */
 function risesText(peaks: readonly number[]): string {
   const rises = gaps(peaks);
   if (rises.length < 2) return '';
   const more = rises.length > MAX_LISTED ? ', …' : '';
-  return ` From each of ${formatCount(rises.length)} steps on (${rises.slice(0, MAX_LISTED).map(formatCount).join(', ')}${more}), all peaks are higher than all before.`;
+  return ` From each of ${formatCount(rises.length)} steps on (${rises.slice(0, MAX_LISTED).map(formatCount).join(', ')}${more}), all peaks are ${formatPercent(MIN_GAP)} or more above all before.`;
 }
 
 /** Whether a level's second half is higher than its first by much of the allowance: it keeps rising. */

@@ -123,7 +123,7 @@ function oomFinding(
     ids: live,
     gaps: largestGaps(segmentsAt(context, event)),
     facts: [
-      ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
+      ...verdict.arithmetic.map((text): Fact => ({ label: 'how the bytes add up', text })),
       {
         // A simulated run says how much higher its limit would have to be, with its gaps where they are.
         label: `missing${verdict.isMissingAtMost ? ', at most' : ''}, with all gaps counted as one piece`,

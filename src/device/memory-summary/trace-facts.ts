@@ -54,7 +54,7 @@ export function traceFacts({ trace, replay, snapshot, stacks }: DeviceModel) {
   const inOrder = (a: Share, b: Share) => b.peakBytes - a.peakBytes || b.totalBytes - a.totalBytes;
   const columns: readonly (readonly [string, boolean])[] = [
     ['times', events.timeUs !== undefined],
-    ['pool ids', events.pool !== undefined],
+    ['pool ids of events', events.pool !== undefined],
     ['categories', events.category !== undefined],
     ['compile contexts', events.compileContext !== undefined],
     ['user metadata', events.userMetadata !== undefined],
