@@ -9,7 +9,7 @@ const UNUSED = 'Not used by this process: device 0, device 1, device 2.';
 describe("a rank's file", () => {
   it.each([
     ['stats', 'Device 3  24,129 events'],
-    ['analyze', ', device 3\n'],
+    ['analyze', ', device 3: no findings beside the verdict\n'],
     ['whatif', 'Device 3  '],
   ])(
     '%s leads with the device that was used, and names the others in a line',

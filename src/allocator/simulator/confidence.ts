@@ -34,8 +34,9 @@ export function unknownsOf(
   const ignored = optionsWithoutEffect(text);
   const isUnlimited = memory.limitBytes === Infinity;
   const isSameKind = settings.expandableSegments === recorded.settings.expandableSegments;
+  const isTooMuch = replay.start.reservedBytes > memory.limitBytes;
   const seeded = isSameKind
-    ? `with the ${formatBytes(replay.start.reservedBytes)} reserved as they were`
+    ? `with the ${formatBytes(replay.start.reservedBytes)} reserved as they were${isTooMuch ? ', but for the cache, for which there is no room' : ''}`
     : 'with these blocks allocated anew and nothing cached between them';
   /** Most severe first. */
   const unknowns: readonly (readonly [UnknownCode, boolean, string])[] = [

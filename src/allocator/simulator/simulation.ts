@@ -145,6 +145,7 @@ export class Simulation {
     const seeds = seeder(allocator, this.#allocations, replay.segmentSpans, this.#blockOf);
     if (expandableSegments === recorded.settings.expandableSegments) {
       seeds.restore();
+      this.#keepToLimit();
     } else {
       const failedBytes = seeds.allocate();
       if (failedBytes !== undefined) this.#fail(failedBytes, -1, false);
@@ -157,6 +158,14 @@ export class Simulation {
     allocator.startCounting();
     this.#curve.set(-1, this.memory.reservedBytes);
     this.#allocated.set(-1, allocator.allocatedBytes);
+  }
+
+  /** A recording may begin with more reserved than the limit: such a process would have given back its cache before. */
+  #keepToLimit(): void {
+    const { memory, allocator } = this;
+    if (memory.reservedBytes > memory.limitBytes) allocator.emptyCache();
+    const overBytes = memory.reservedBytes - memory.limitBytes;
+    if (overBytes > 0) this.#fail(overBytes, -1, false);
   }
 
   #alloc(row: number, event: EventIndex): void {

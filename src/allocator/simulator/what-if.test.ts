@@ -37,6 +37,29 @@ function madeInput(value: unknown): WhatIfInput {
   return whatIfInput(trace, replay, snapshot.settings);
 }
 
+test('a recording that begins with more than the limit: the cache is given back first, or it runs out at once', () => {
+  const block = (address: number, state: string) => ({
+    address,
+    size: 20 * MIB,
+    requested_size: 20 * MIB,
+    state,
+  });
+  const segment = (n: number, state: string) => ({
+    ...{ address: n * GIB, total_size: 20 * MIB, stream: 0, segment_type: 'large', device: 0 },
+    blocks: [block(n * GIB, state)],
+  });
+  const input = madeInput({
+    segments: [segment(1, 'active_allocated'), segment(2, 'inactive')],
+    device_traces: [[{ action: 'snapshot', addr: 0, size: 0, stream: 0 }]],
+  });
+  const [roomy, tight, small] = [40, 30, 10].map((mib) =>
+    simulate(input, confOf(''), { limitBytes: mib * MIB }),
+  );
+  expect([roomy.peakReservedBytes, roomy.ooms]).toEqual([40 * MIB, []]);
+  expect([tight.peakReservedBytes, tight.ooms]).toEqual([20 * MIB, []]);
+  expect(small.ooms).toMatchObject([{ event: -1, requestedBytes: 10 * MIB }]);
+});
+
 test('any sequence of events under any setting: a result, never an error', () => {
   const address = fc.integer({ min: 1, max: 60 }).map((n) => n * 512 * 1024);
   const entry = fc.record({

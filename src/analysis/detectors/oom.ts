@@ -197,7 +197,7 @@ function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[])
       { label: 'at event', text: formatCount(largest) },
     ],
     advice: [
-      'There is nothing to do: torch.cuda.memory_stats() counts these in num_ooms, but the program saw no error. With more memory free cuDNN may choose faster algorithms; torch.backends.cudnn.benchmark = False makes fewer attempts.',
+      'There is nothing to do: torch.cuda.memory_stats() counts these in num_ooms, but the program saw no error. With more memory free cuDNN may choose faster algorithms; torch.backends.cudnn.benchmark = False, if it is True now, makes fewer attempts.',
     ],
     disproof: 'The program stops with an OutOfMemoryError at one of these events.',
   });

@@ -33,8 +33,9 @@ export function unfinishedAt(
   if (!context.hasTrace || phase === undefined) return undefined;
   if (phase === 'optimizer') return { phase, text: "the optimizer's first step" };
   const isFirst = context.input.replay.recording === 'complete';
-  const of = isOther ? callText(context, event) : '';
-  const text = `the ${isFirst ? 'first' : 'only recorded'} ${phase} pass${of}`;
+  // Such a call may run the network many times, as a sampler does.
+  const what = (isOther ? callText(context, event) : undefined) ?? `${phase} pass`;
+  const text = `the ${isFirst ? 'first' : 'only recorded'} ${what}`;
   return { phase, text, isOfOtherCall: isOther && context.isTraining };
 }
 
@@ -52,12 +53,12 @@ function isFirstOfCall(context: AnalysisInput, event: EventIndex): boolean {
   return runs.filter(isOwn).length === 1 && !runs.every(isOwn);
 }
 
-/** ' called by main.py:126 (test)' */
-function callText({ classifier, input }: AnalysisInput, event: EventIndex): string {
+/** 'call of the model at main.py:126 (test)' */
+function callText({ classifier, input }: AnalysisInput, event: EventIndex): string | undefined {
   const caller =
     input.snapshot.stacks.parent[classifier.moduleCall(input.trace.events.stack[event])];
   const line = input.stacks.topUserFrameView(caller);
-  return line === undefined ? '' : ` called by ${frameLabel(line)}`;
+  return line && `call of the model at ${frameLabel(line)}`;
 }
 
 /**

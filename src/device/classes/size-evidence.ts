@@ -238,13 +238,13 @@ export function* workspacesBySize(
   return found;
 }
 
-/** Its line runs again and allocates, but never this size: a workspace is there by then, a tensor would be made anew. */
+/** Its line runs again and allocates, but this size only once: a workspace is there by then, a tensor would be made anew. */
 function isMadeOnce({ stack, requestedBytes, length }: AllocationTable, id: AllocationIndex) {
   let runsAgain = false;
-  for (let other = id + 1; other < length; other++) {
-    if (stack[other] !== stack[id]) continue;
+  for (let other = 0; other < length; other++) {
+    if (other === id || stack[other] !== stack[id]) continue;
     if (requestedBytes[other] === requestedBytes[id]) return false;
-    runsAgain = true;
+    runsAgain ||= other > id;
   }
   return runsAgain;
 }

@@ -56,7 +56,11 @@ function deviceLines(
   const { verdict, account, most, findings, checks, vendor } = device;
   const name = deviceName({ ...device, accelerator: vendor && { vendor } });
   return [
-    ...write.heading(`${plural(findings.length, 'finding')} in ${fileName}, ${name}`),
+    ...write.heading(
+      findings.length === 0
+        ? `${fileName}, ${name}: no findings beside the verdict`
+        : `${plural(findings.length, 'finding')} in ${fileName}, ${name}`,
+    ),
     ...(verdict === null ? [] : verdictLines(verdict, write, codeOf)),
     ...(most && account
       ? write.list([`${frameText(most)} ${mostText(most, WHEN[account.moment.why])}.`])

@@ -102,7 +102,7 @@ describe('for people', () => {
   it('says calmly that nothing was found', async () => {
     const report = await reportOf('no_history');
     const lines = findingsText(report, TERMINAL);
-    expect(lines[0]).toBe('0 findings in a_<b>.pickle, device 0');
+    expect(lines[0]).toBe('a_<b>.pickle, device 0: no findings beside the verdict');
     const told = lines.filter((line) => line.includes('cannot tell'));
     expect(told).toHaveLength(report.devices[0].checks.length);
   });
