@@ -365,7 +365,8 @@ function titleOf({ kind, count, lines, callers }: AccountPart, isOn: boolean): s
 /** What a class's own text does not say. */
 const ABOUT: Partial<Record<EntryKind, string>> = {
   kept: 'Tensors that outlived several later steps or forward passes.',
-  'kept-graph': 'Activations that autograd holds on to after the step that made them.',
+  'kept-graph':
+    'What passes made for autograd and something holds on to after the step: a graph, or tensors of one. At the cursor, also what the running step has made of it so far.',
   growing: 'A tensor that is replaced by a larger one again and again.',
   'second-model': 'Parameters of another model, or of the same one once more.',
   gaps: 'Free memory in segments that also hold blocks: a request larger than a gap does not fit. With the empty segments, this is what PyTorch has cached.',

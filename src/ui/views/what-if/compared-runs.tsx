@@ -291,8 +291,8 @@ const ABOUT: Readonly<Record<string, string>> = {
     'Blocks from before the recording keep the segments that they had, but not under the other kind of segments: then they are allocated anew, with nothing cached between them',
   Retries:
     'How often PyTorch released its whole cache for one request, whether it was served then or not',
-  '… cudaMalloc': 'cudaMalloc and cuMemMap since the first event',
-  '… cudaFree': 'cudaFree and cuMemUnmap since the first event',
+  '… cudaMalloc': 'Since the first event; with expandable segments maps, of one or more pages each',
+  '… cudaFree': 'Since the first event; with expandable segments unmaps, of one or more pages each',
   'Largest free block at the end': 'The largest request that would fit without new memory',
   'Smallest GPU':
     'The smallest common GPU size on which your program would see no error. cuDNN may choose other algorithms there',

@@ -142,9 +142,9 @@ export function slowText(card: CardFit, recorded: RecordedRun): string | undefin
   return areMany ? `slow: +${plural(added, 'call')} there` : undefined;
 }
 
-/** '22 cudaMalloc + 2 cudaFree' */
+/** As PyTorch counts them in num_device_alloc: a map of several pages is one. */
 export const callsText = ({ deviceAllocs, deviceFrees }: RecordedRun | WhatIfResult): string =>
-  `calls to the driver: ${formatCount(deviceAllocs)} cudaMalloc + ${formatCount(deviceFrees)} cudaFree`;
+  `for the driver: ${formatCount(deviceAllocs)} cudaMalloc or maps of pages + ${formatCount(deviceFrees)} cudaFree or unmaps`;
 
 /** What a small card costs in time, beside the flushes themselves: calls to the driver; negative if there are fewer. */
 const addedCalls = ({ calls }: CardFit, recorded: RecordedRun): number =>

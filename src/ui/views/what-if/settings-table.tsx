@@ -69,7 +69,7 @@ const HEADINGS = [
   [
     'calls',
     'Driver calls',
-    'Calls to the driver: cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
+    'cudaMalloc and cudaFree; with expandable segments maps and unmaps, of one or more pages each, as num_device_alloc counts them. Each one stalls your program',
     'end',
   ],
   ['confidence', 'Confidence', 'How certain the figures are; the reasons are below'],
