@@ -59,7 +59,7 @@ export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFi
   const [primary] = context.stepSequences;
   if (primary === undefined) {
     return cannotTell(
-      'No optimizer, annotation or loop repeats, so there are no steps to compare.',
+      'No optimizer, annotation or loop repeats often enough, so there are no steps to compare.',
     );
   }
   const steps = stepCount(primary);

@@ -127,12 +127,13 @@ function Parts({ parts, blocks }: PartsProps) {
       </ul>
       {isAll && unlisted > 0 && (
         <p className="dim">
-          {plural(unlisted, 'block')} more, at smaller call sites or other times
+          {plural(unlisted, 'block')} more, at call sites that are no larger, or at other times
         </p>
       )}
       {!isAll && (
         <Button className="link" onClick={() => setIsAll(true)}>
           {formatCount(parts.length - FIRST_PARTS)} more call sites
+          {unlisted > 0 && ', and how many blocks are at others'}
         </Button>
       )}
     </section>
