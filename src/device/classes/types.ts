@@ -148,7 +148,10 @@ const EVIDENCE = {
     Inputs,
     'it was allocated outside of modules, and neither freed soon nor kept over several steps',
   ],
-  DataLoader: [Inputs, 'a data loader, or what moves batches to the device, allocated it'],
+  DataLoader: [
+    Inputs,
+    'by the names on its stack, code that loads data or moves batches to the device allocated it',
+  ],
   Collective: [Communication, 'a collective allocated it'],
   WorkspaceStack: [Workspaces, 'cuBLAS or cuDNN allocated it for itself'],
   WorkspaceSize: [Workspaces, 'it has the size of a cuBLAS workspace, and outlived the steps'],
