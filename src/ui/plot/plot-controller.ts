@@ -49,8 +49,9 @@ export interface PlotOptions extends PlotContext {
  */
 const STALE_PAINT_DELAY_MS = 24;
 
-/** Pictures that take longer have half of their columns while one zooms, and all of them once one stops. */
+/** Pictures that take longer have every second, third or fourth column while one zooms, and all of them once one stops. */
 const SLOW_PICTURE_MS = 8;
+const MOST_SKIPPED = 4;
 /** A zoom has stopped when it has not moved for this long, a few notches of a wheel. */
 const STOPPED_MS = 120;
 
@@ -83,8 +84,8 @@ export class PlotController {
   #inputMs: number | undefined;
   /** How long the last whole picture took. */
   #pictureMs = 0;
-  /** While one zooms and sees half of the columns. */
-  #stopHalves: (() => void) | undefined;
+  /** While one zooms and sees some of the columns. */
+  #stopFewer: (() => void) | undefined;
   /** The cursor and the axis for which the cursor was last brought into view. */
   #followed = '';
   #stripCursorX: number | undefined;
@@ -145,7 +146,7 @@ export class PlotController {
   destroy(): void {
     cancelAnimationFrame(this.#animation);
     this.#stopStale?.();
-    this.#stopHalves?.();
+    this.#stopFewer?.();
     this.#stop.abort();
     this.#frames.destroy();
     this.#hover.destroy();
@@ -200,9 +201,9 @@ export class PlotController {
     }
     this.#request = request;
     this.#inputMs = performance.now();
-    this.#stopHalves?.();
+    this.#stopFewer?.();
     if (before !== undefined && isZoom(before, viewport) && this.#pictureMs > SLOW_PICTURE_MS)
-      this.#wantHalf(request);
+      this.#wantFewer(request);
     else this.#frames.want(request);
     this.#isPictureStale = true;
     this.#stopStale ??= startTimer(STALE_PAINT_DELAY_MS, () => {
@@ -211,21 +212,22 @@ export class PlotController {
     });
   }
 
-  /** Wants every second column of a picture, and all of them if no other picture is wanted soon. */
-  #wantHalf(request: PlotRequest): void {
+  /** Wants some of the columns of a picture, and all of them if no other picture is wanted soon. */
+  #wantFewer(request: PlotRequest): void {
     const { viewport } = request;
+    const every = Math.min(MOST_SKIPPED, Math.ceil(this.#pictureMs / SLOW_PICTURE_MS));
     this.#frames.want({
       ...request,
-      viewport: { ...viewport, width: Math.ceil(viewport.width / 2) },
+      viewport: { ...viewport, width: Math.ceil(viewport.width / every) },
     });
     const endWaiting = this.#options.idle.begin();
     const stopTimer = startTimer(STOPPED_MS, () => {
-      this.#stopHalves?.();
+      this.#stopFewer?.();
       this.#inputMs = performance.now();
       this.#frames.want(request);
     });
-    this.#stopHalves = () => {
-      this.#stopHalves = undefined;
+    this.#stopFewer = () => {
+      this.#stopFewer = undefined;
       stopTimer();
       endWaiting();
     };
@@ -283,7 +285,7 @@ export class PlotController {
   /** Reports the time from input to pixels on the browser's performance timeline, for the bench. */
   #measureFrame(): void {
     if (this.#inputMs === undefined) return;
-    if (this.#stopHalves === undefined) this.#pictureMs = performance.now() - this.#inputMs;
+    if (this.#stopFewer === undefined) this.#pictureMs = performance.now() - this.#inputMs;
     performance.measure(FRAME_MEASURE, { start: this.#inputMs });
     // Observers already have it; keeping it would fill the timeline's buffer.
     performance.clearMeasures(FRAME_MEASURE);
