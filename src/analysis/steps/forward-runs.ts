@@ -4,7 +4,7 @@
  * backward or until the graph is dropped.
  */
 
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
@@ -167,6 +167,12 @@ function measureKept(
     const isDropped = sumBy(dropped, (id) => sizeBytes[id]) > run.keptBytes / 2;
     run.isCutOff = run.oom !== undefined || (isLastRun && backward[i] > end && !isDropped);
   });
+}
+
+/** The first allocation of the first pass; later than any event if there is none. */
+export function firstPassBegin(context: AnalysisInput): EventIndex {
+  const [run] = context.once(forwardRuns);
+  return run === undefined ? NEVER : context.input.replay.allocations.start[run.first];
 }
 
 /** Earlier passes of a call that show what it usually keeps. */

@@ -1,4 +1,5 @@
 /** The sentences of a verdict beside its first one: the failed request, limits, the rest of the card, what can't be known. */
+import { NEVER } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import {
   formatBytes,
@@ -28,7 +29,7 @@ import { turnOf } from '../account/repetitions.ts';
 import { type Account, entryLabel, isFree, isKept, sumOf } from '../account/types.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { isSameLine } from '../findings/user-lines.ts';
-import { forwardRuns } from '../steps/forward-runs.ts';
+import { firstPassBegin } from '../steps/forward-runs.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
@@ -169,13 +170,12 @@ const MIN_STEPS = 4;
 
 /** 'Only the first step needed that much: after it, at most 5.41 GiB was in use.' cuDNN tries its algorithms there. */
 function firstStepText({ context, account: { moment, allocatedBytes } }: Case): string[] {
-  const [pass] = context.once(forwardRuns);
-  const firstPass = pass && context.input.replay.allocations.start[pass.first];
   const [primary] = context.stepSequences;
   if (primary === undefined || moment.why !== 'peak' || stepCount(primary) < MIN_STEPS) return [];
   const [begin, end] = primary.bounds;
   if (moment.event > end) return [];
-  const isBefore = firstPass !== undefined && moment.event < firstPass;
+  const firstPass = firstPassBegin(context);
+  const isBefore = firstPass !== NEVER && moment.event < firstPass;
   const over = moment.event <= begin ? begin : end;
   const bytes = peakOutside(context.input, [[0, isBefore ? firstPass - 1 : over]]);
   if (bytes > LATER_SHARE * allocatedBytes) return [];

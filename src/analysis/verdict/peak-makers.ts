@@ -17,7 +17,7 @@ import { peakOutside, peakWithout } from '../account/moment.ts';
 import { type Account, allocationsOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, isSameLine, type Line, userLines } from '../findings/user-lines.ts';
-import { forwardRuns } from '../steps/forward-runs.ts';
+import { firstPassBegin, forwardRuns } from '../steps/forward-runs.ts';
 import { type Case, type Diagnosis, DOES, plain } from './case.ts';
 import { MIN_BYTES, piledUp, retainedGraphs } from './outstaying.ts';
 import type { Cause, Pattern } from './types.ts';
@@ -67,9 +67,9 @@ export function residentData({ context, account }: Case): Diagnosis | undefined 
 
 /** What the lines of one function put on the GPU before the first pass, if the peak was then: data that is cut only there. */
 function loadedData(context: AnalysisInput, account: Account): Diagnosis | undefined {
-  const [first] = context.once(forwardRuns);
-  const { start, freeRequested } = context.input.replay.allocations;
-  if (first === undefined || account.moment.event >= start[first.first]) return undefined;
+  const { freeRequested } = context.input.replay.allocations;
+  const firstPass = firstPassBegin(context);
+  if (firstPass === NEVER || account.moment.event >= firstPass) return undefined;
   const found = ofLine(context, account, {
     ...{ cause: 'inputs', pattern: 'loaded-data', isOfFunction: true },
     ids: allocationsOf(account, ['inputs', 'temporaries']),

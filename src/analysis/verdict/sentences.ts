@@ -277,7 +277,7 @@ function clauseOf(figures: Figures): string {
   }
 }
 
-/** ' 692.35 MiB of it stay to the end.' A slice keeps the whole tensor. */
+/** ' 692.35 MiB of it stays to the end.' A slice keeps the whole tensor. */
 function stayText({ diagnosis: { tensors = [] }, known: { context } }: Figures): string {
   const { freeRequested, sizeBytes } = context.input.replay.allocations;
   const bytes = sumBy(tensors, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));

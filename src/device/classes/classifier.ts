@@ -4,6 +4,7 @@
  */
 
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
 import { inPieces, type Task } from '../../base/task.ts';
 import {
   EMPTY_STACK,
@@ -129,12 +130,12 @@ export class Classifier {
     const passEnd = end[this.#lives.pass] ?? this.#last;
     const isLastPass = this.#lives.pass >= end.length - 1 && endsIn === StackRole.Backward;
     if ((hints & FrameRole.Recompute) !== 0) return this.#recomputed(id);
-    // The call of backward() frees the gradient it began with as it returns, after the pass's last allocation.
-    const isFreedByIt = this.#roles.role[this.#lives.freedBy(id)] === StackRole.Backward;
     // What goes as an error leaves backward() might have stayed.
-    const isUnwound = ooms.some((oom) => oom > start[id] && oom < freeRequested[id]);
+    const isUnwound = ooms[upperBound(ooms, start[id])] < freeRequested[id];
     if (isUnwound && this.#modelSizes.has(requestedBytes[id])) return Evidence.SizeOfParameter;
-    if (freeRequested[id] <= passEnd || isFreedByIt) {
+    // The call of backward() frees the gradient it began with as it returns, after the pass's last allocation.
+    const isOver = () => this.#roles.role[this.#lives.freedBy(id)] === StackRole.Backward;
+    if (freeRequested[id] <= passEnd || isOver()) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
       if ((this.#freedHints(id) & FrameRole.Collective) !== 0) return Evidence.Reduced;
       return this.#isConvolutionScratch(id, hints)
