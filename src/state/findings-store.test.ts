@@ -55,7 +55,6 @@ function setUp(timeoutMs = 10_000) {
     answer: (analysis: Analysis) => void;
     fail: (error: Error) => void;
   }[] = [];
-  let held = 0;
   const idle = createIdleCounter();
   const timings = createTimings();
   const ask: Call<AnalysisQueries> = (_name, { deviceIndex }, { signal, onProgress } = {}) =>
@@ -72,16 +71,10 @@ function setUp(timeoutMs = 10_000) {
     idle,
     timings,
     timeoutMs,
-    analysis: {
-      hold: () => {
-        held++;
-        return () => held--;
-      },
-      query: ask,
-    },
+    analysis: { query: ask },
   });
   timings.start();
-  return { asked, idle, keeper, timings, held: () => held };
+  return { asked, idle, keeper, timings };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -104,17 +97,6 @@ describe('findings', () => {
     expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'done', judgement: JUDGEMENT });
     expect(timings.times().analysed).toBeGreaterThanOrEqual(timings.times().painted ?? Infinity);
     expect(idle.running).toBe(0);
-  });
-
-  it('start their worker before the first frame, and keep it until they are complete', async () => {
-    const { asked, held, keeper, timings } = setUp();
-    keeper.show(INFO, 0);
-    expect([asked.length, held()]).toEqual([0, 1]);
-    timings.reach('painted');
-    await settled();
-    asked[0]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
-    await settled();
-    expect(held()).toBe(0);
   });
 
   it('do not wait for a frame that never comes', async () => {

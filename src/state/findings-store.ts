@@ -1,7 +1,7 @@
 /**
  * Findings of each viewed device, kept while its snapshot is open. A run starts after the first frame is painted and
- * only for the visible device; showing another device stops it. The worker loads before that, while the page waits
- * for its frame.
+ * only for the visible device; showing another device stops it. Its worker starts then, too: on two cores, one that
+ * starts earlier takes a core from the page's first rendering.
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
@@ -34,7 +34,7 @@ type DeviceFindings = StoreApi<FindingsState>;
 export type FindingsStore = ReturnType<typeof createFindingsStore>;
 
 interface Needs {
-  readonly analysis: Pick<AnalysisClient, 'query' | 'hold'>;
+  readonly analysis: Pick<AnalysisClient, 'query'>;
   readonly idle: Pick<IdleCounter, 'during'>;
   readonly timings: Pick<Timings, 'reached' | 'reach'>;
   /** A view without a timeline never reports a first paint, so the run starts after this time. */
@@ -76,12 +76,10 @@ export function createFindingsStore(needs: Needs) {
     runs.get(store)?.abort();
     const controller = new AbortController();
     runs.set(store, controller);
-    const release = analysis.hold();
     await idle.during(async () => {
       if (wait !== undefined) await wait;
       if (!controller.signal.aborted) await run(store, deviceIndex, controller.signal);
     });
-    release();
   }
 
   function end(store: DeviceFindings, state: Partial<FindingsState>): void {
