@@ -37,7 +37,7 @@ export function unknownsOf(
   const isTooMuch = replay.start.reservedBytes > memory.limitBytes;
   const seeded = isSameKind
     ? `with the ${formatBytes(replay.start.reservedBytes)} reserved as they were${isTooMuch ? ', but for the cache, for which there is no room' : ''}`
-    : 'with these blocks allocated anew and nothing cached between them';
+    : 'with these blocks allocated anew, each of the size that its settings give it, and nothing cached between them';
   /** Most severe first. */
   const unknowns: readonly (readonly [UnknownCode, boolean, string])[] = [
     [
@@ -58,7 +58,7 @@ export function unknownsOf(
     [
       'retried',
       retried > 0,
-      `${plural(retried, 'request')} failed in the recorded run and ${retried === 1 ? 'was' : 'were'} retried at once, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`,
+      `${plural(retried, 'request')} failed in the recorded run, and less was asked for at once, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`,
     ],
     [
       'trials',

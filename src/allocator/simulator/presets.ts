@@ -108,6 +108,15 @@ export function startGapBytes(
   return bytes > ALIKE_SHARE * recorded.peakReservedBytes ? bytes : 0;
 }
 
+/** Whether tables mark a run's figures for that. One that ran out of memory shows none. */
+export const startsOtherwise = (
+  run: Start & { readonly ooms: number | readonly unknown[] },
+  recorded: Parameters<typeof startGapBytes>[1],
+): boolean => {
+  const failures = typeof run.ooms === 'number' ? run.ooms : run.ooms.length;
+  return failures === 0 && startGapBytes(run, recorded) > 0;
+};
+
 /** Each stalls the program once. */
 const FEW_RETRIES = 3;
 

@@ -37,7 +37,7 @@ export const noGrad = {
     'graph-at-oom': 'Graph without backward',
   },
   bytesAre: 'at its highest',
-  highlight: { style: 'growth', label: 'graphs without backward' },
+  highlight: { style: 'growth', label: 'first to last pass without backward' },
   evidenceSearch: 'blocks',
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;
@@ -131,7 +131,7 @@ const PILED_UP = 2.5;
 
 /** Passes whose graphs no backward used, of the lines that lead to one call of the model. */
 interface UnusedGraphs extends ReturnType<typeof highestAtOnce> {
-  /** One of each line. */
+  /** One of each line, that of the largest graph first. */
   readonly calls: readonly StackIndex[];
   /** All passes of these lines. */
   readonly own: readonly ForwardRun[];
@@ -152,18 +152,20 @@ function isLargeAlone(context: AnalysisInput, own: readonly ForwardRun[]): boole
 
 /**
  * Without the lines that have too few such passes. `train(model, val_set)` and `train(model, test_set)` call the model in one
- * line, and need one change.
+ * function, and so do `model(shots)` and `model(queries)` of one loop: they need one change.
  */
 export function unusedGraphs(context: AnalysisInput): UnusedGraphs[] {
-  const { frame, parent } = context.input.snapshot.stacks;
+  const { parent } = context.input.snapshot.stacks;
   const lines = byLine(context).flatMap((own) => unusedOfLine(context, own) ?? []);
   const alone = besideUnused(context, lines);
   const functions = new Set(alone.map(({ call }) => functionOf(context, call)));
   const keyOf = ({ call }: UnusedOfLine) => {
     const name = functionOf(context, call);
-    return functions.has(name) ? name : frame[parent[call]];
+    return functions.has(name) ? name : functionAt(context, parent[call]);
   };
-  return [...groupBy([...lines, ...alone], keyOf).values()].map((same) => {
+  const mostKept = ({ runs }: UnusedOfLine) => highest(runs.map(({ keptBytes }) => keptBytes));
+  return [...groupBy([...lines, ...alone], keyOf).values()].map((group) => {
+    const same = group.toSorted((a, b) => mostKept(b) - mostKept(a));
     const runs = same.flatMap((line) => line.runs).sort((a, b) => a.first - b.first);
     const graphs = graphsOf(context, runs);
     const { sizeBytes } = context.input.replay.allocations;
@@ -201,9 +203,12 @@ function besideUnused(context: AnalysisInput, lines: readonly UnusedOfLine[]): U
   });
 }
 
-function functionOf(context: AnalysisInput, call: StackIndex): string {
+const functionOf = (context: AnalysisInput, call: StackIndex): string =>
+  functionAt(context, callerOf(context, call));
+
+function functionAt(context: AnalysisInput, row: StackIndex): string {
   const { frame } = context.input.snapshot.stacks;
-  const { filename, name } = context.input.stacks.frame(frame[callerOf(context, call)]);
+  const { filename, name } = context.input.stacks.frame(frame[row]);
   return `${filename} ${name}`;
 }
 

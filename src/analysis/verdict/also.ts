@@ -188,10 +188,11 @@ function firstStepText({ context, account: { moment, allocatedBytes } }: Case): 
   ];
 }
 
-/** '3 of its tensors have 892.64 MiB each: …' Each part of a data set may have read the whole file. */
+/** '3 of its tensors have 892.64 MiB each: …' Each part of a data set may have read the whole file. Of those that stay. */
 function alikeText({ context }: Case, { tensors = [], bytes }: Diagnosis): string[] {
-  const { sizeBytes } = context.input.replay.allocations;
-  const bySize = groupBy(tensors, (id) => sizeBytes[id]);
+  const { freeRequested, sizeBytes } = context.input.replay.allocations;
+  const staying = tensors.filter((id) => freeRequested[id] === NEVER);
+  const bySize = groupBy(staying, (id) => sizeBytes[id]);
   const [[size, same] = [0, []]] = [...bySize].sort(
     ([a, x], [b, y]) => b * y.length - a * x.length,
   );

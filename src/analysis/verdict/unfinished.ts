@@ -4,12 +4,12 @@
  */
 import { groupBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, formatCount } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { type Account, allocationsOf, type EntryKind, sumOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns, idsOf } from '../steps/forward-runs.ts';
 import type { Pattern } from './types.ts';
 
 export type Phase = 'forward' | 'backward' | 'optimizer';
@@ -18,6 +18,8 @@ export interface Unfinished {
   readonly phase: Phase;
   /** 'the first backward pass' */
   readonly text: string;
+  /** What its inner modules did several times, if so: a sentence, after a space. */
+  readonly repeats?: string;
   /** The first pass of an evaluation, beside training. */
   readonly isOfOtherCall?: boolean;
 }
@@ -36,7 +38,8 @@ export function unfinishedAt(
   // Such a call may run the network many times, as a sampler does.
   const what = (isOther ? callText(context, event) : undefined) ?? `${phase} pass`;
   const text = `the ${isFirst ? 'first' : 'only recorded'} ${what}`;
-  return { phase, text, isOfOtherCall: isOther && context.isTraining };
+  const isOfOtherCall = isOther && context.isTraining;
+  return { phase, text, repeats: isOther ? repeatedText(context, event) : '', isOfOtherCall };
 }
 
 /** An evaluation's first batch: other calls of the model have ended, but none of this one. */
@@ -54,11 +57,30 @@ function isFirstOfCall(context: AnalysisInput, event: EventIndex): boolean {
 }
 
 /** 'call of the model at main.py:126 (test)' */
-function callText({ classifier, input }: AnalysisInput, event: EventIndex): string | undefined {
+function callText(context: AnalysisInput, event: EventIndex): string | undefined {
+  const { classifier, input } = context;
   const caller =
     input.snapshot.stacks.parent[classifier.moduleCall(input.trace.events.stack[event])];
   const line = input.stacks.topUserFrameView(caller);
   return line && `call of the model at ${frameLabel(line)}`;
+}
+
+/**
+ * ' In it, model.py:41 (forward) had made 8 tensors of 8.00 KiB each.' By what its inner modules made first, a call that
+ * runs the network again and again.
+ */
+function repeatedText(context: AnalysisInput, event: EventIndex): string {
+  const { classifier, input } = context;
+  const { start, stack, sizeBytes } = input.replay.allocations;
+  const run = context.once(forwardRuns).findLast(({ first }) => start[first] < event);
+  const ids = run === undefined ? [] : idsOf(run).filter((id) => start[id] < event);
+  const first = ids.find((id) => classifier.innerModule(stack[id]) > 0);
+  if (first === undefined) return '';
+  const same = ids.filter((id) => stack[id] === stack[first] && sizeBytes[id] === sizeBytes[first]);
+  const line = input.stacks.topUserFrameView(stack[first]);
+  return same.length < 2 || line === undefined
+    ? ''
+    : ` In it, ${frameLabel(line)} had made ${formatCount(same.length)} tensors of ${formatBytes(sizeBytes[first])} each.`;
 }
 
 /**
@@ -85,12 +107,13 @@ function firstPass(context: AnalysisInput, event: EventIndex, isOther: boolean):
 
 /** What is known of what was still to come. */
 export function remainderText(context: AnalysisInput, own: Unfinished, account: Account): string {
-  const { phase, text } = own;
+  const { phase, text, repeats = '' } = own;
   const parameters = sumOf(account, ['parameters']);
   if (phase === 'backward' && parameters > 0)
     return `That was in ${text}: its gradients need as many bytes as the parameters that are trained (up to ${formatBytes(parameters)}); ${formatBytes(sumOf(account, ['gradients']))} of them was there.`;
   const need = modelNeed(context, own, account);
-  if (need === undefined) return `That was in ${text}, which would have requested more after it.`;
+  if (need === undefined)
+    return `That was in ${text}, which would have requested more after it.${repeats}`;
   const there = sumOf(account, ['optimizer-state']);
   const state = need - sumOf(account, BESIDE_STATE);
   const by = there > 0 ? ', judged by the parameters that have theirs' : '';

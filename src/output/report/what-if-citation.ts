@@ -136,26 +136,29 @@ export const oomCountText = (ooms: WhatIfResult['ooms']): string =>
 
 /** Adds the simulated peak to the advice of each finding that the setting may fix; returns the same object if none. */
 export function citeWhatIf(
-  { findings, ...rest }: Analysis,
+  analysis: Analysis,
   context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
-  if (!isSimulated(context.trace) || !findings.some(isCiting)) return { findings, ...rest };
-  const citation = citationOf(context);
-  return {
-    ...rest,
-    findings: findings.map((finding) =>
-      isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
-    ),
-  };
+  if (!isSimulated(context.trace) || !analysis.findings.some(isCiting)) return analysis;
+  return { ...analysis, findings: cited(analysis.findings, citationOf(context)) };
 }
+
+/** @param citation from `citationText` */
+export const cited = <F extends Finding>(findings: readonly F[], citation: string): readonly F[] =>
+  findings.map((finding) =>
+    isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
+  );
+
+/** @param result of the setting that findings quote */
+export const citationText = (result: WhatIfResult, recorded: Recorded): string =>
+  `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)}. vramscope whatif compares settings.`;
 
 function citationOf(context: Parameters<typeof citeWhatIf>[1]): string {
   const simulated = simulatedSetting(context);
   if (simulated === undefined) {
     return `${CITED_SETTING} is not simulated here for recordings of more than ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
   }
-  const { result, recorded } = simulated;
-  return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)}. vramscope whatif compares settings.`;
+  return citationText(simulated.result, simulated.recorded);
 }
 
 /** After the advice that mentions the setting, or at the end. */

@@ -7,7 +7,7 @@ import {
   needsLimit,
   ranked,
   recommended,
-  startGapBytes,
+  startsOtherwise,
 } from '../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../allocator/simulator/types.ts';
@@ -124,7 +124,7 @@ function deviceText(runs: WhatIfRuns, write: Writer): string[] {
   const hasCards = cases.some(({ smallest }) => smallest !== undefined);
   const messages = shown.flatMap(({ result }) => result.unknowns.map(({ message }) => message));
   const says = [
-    ...(shown.some(({ result }) => startGapBytes(result, recorded) > 0) ? [OTHER_START] : []),
+    ...(shown.some(({ result }) => startsOtherwise(result, recorded)) ? [OTHER_START] : []),
     ...idleText(sorted.filter((one) => !shown.includes(one))),
     ...left,
     ...cases.flatMap(({ result }) => failureText(result)),
@@ -170,8 +170,9 @@ function resultRow({ result, smallest }: CaseRun, recorded: RecordedRun): string
   // A run that ends early needs little: its peaks say nothing.
   if (failure !== undefined)
     return [name, ranOutText(failure), '', ...cells.slice(2), 'fails', needs];
-  const mark = startGapBytes(result, recorded) > 0 ? '*' : '';
-  return [name, ...cells, recorded.ooms > 0 ? 'serves' : `${formatBytes(saved)}${mark}`, needs];
+  const mark = startsOtherwise(result, recorded) ? '*' : '';
+  const outcome = recorded.ooms > 0 ? 'serves' : formatBytes(saved);
+  return [name, ...cells, `${outcome}${mark}`, needs];
 }
 
 const settingsName = (settings: string): string => (settings === '' ? '(default)' : settings);

@@ -132,8 +132,8 @@ function Parts({ parts, blocks }: PartsProps) {
       )}
       {!isAll && (
         <Button className="link" onClick={() => setIsAll(true)}>
-          {formatCount(parts.length - FIRST_PARTS)} more call sites
-          {unlisted > 0 && ', and how many blocks are at others'}
+          Show {plural(parts.length - FIRST_PARTS, 'more call site')}
+          {unlisted > 0 && ' and how many blocks the others have'}
         </Button>
       )}
     </section>
@@ -156,6 +156,15 @@ function factRow(fact: Fact, isRepeated: boolean) {
   );
 }
 
+/** The run under the setting that findings quote, beside the recorded one; undefined until it has been simulated. */
+export function useCitedRun() {
+  const { device } = useDevice();
+  const known = useStore(whatIfStoreOf(device));
+  const { recorded } = known;
+  const result = resultOf(known, 'recorded', CITED_SETTING);
+  return recorded && result && { recorded, result };
+}
+
 /**
  * The simulated peak under the best setting. Nothing until it has been run, and if it can't be: without a trace, or when
  * the worker fails (the what-if view reports that).
@@ -164,9 +173,7 @@ export function WhatIfCitation() {
   const { view } = useStores();
   const { analysis } = useAnalysis();
   const { device } = useDevice();
-  const known = useStore(whatIfStoreOf(device));
-  const { recorded } = known;
-  const result = resultOf(known, 'recorded', CITED_SETTING);
+  const run = useCitedRun();
   useEffect(() => {
     if (!isSimulated(device)) return;
     const controller = new AbortController();
@@ -174,7 +181,8 @@ export function WhatIfCitation() {
     runMissing(analysis, device, [CITED_SETTING], { signal }).catch(() => undefined);
     return () => controller.abort();
   }, [analysis, device]);
-  if (recorded === undefined || result === undefined) return undefined;
+  if (run === undefined) return undefined;
+  const { recorded, result } = run;
   if (result.peakReservedBytes === recorded.peakReservedBytes) return undefined;
   return (
     <p className="inline-row">

@@ -64,6 +64,15 @@ it('leads with what grows, at which line, and what to try', async () => {
   expect(screen.queryByRole('progressbar')).toBeNull();
 });
 
+it('copies what another setting would have done, once it has been simulated', async () => {
+  const { user } = await showFindings('oom_fragmented');
+  await user.click(findings().getAllByRole('button', { name: /ran out of memory/ })[0]);
+  await screen.findByText(/^would have served the request/, { exact: false });
+  await user.click(screen.getByLabelText('Copy all findings as Markdown'));
+  const copied = await navigator.clipboard.readText();
+  expect(copied).toContain('Simulated: expandable\\_segments:True would have served the request');
+});
+
 it('leads with the leak that an OOM came from, and with its advice', async () => {
   const { user } = await showFindings('pairs/oom_leak.all');
   const status = screen.getByRole('status', { name: 'Verdict' });

@@ -10,7 +10,7 @@ import { formatCount, plural, sentenceCase } from '../../../base/format.ts';
 import { buildFindings } from '../../../output/report/findings.ts';
 import { findingsText } from '../../../output/report/findings-text.ts';
 import { MARKDOWN } from '../../../output/report/text.ts';
-import { isCiting } from '../../../output/report/what-if-citation.ts';
+import { citationText, cited, isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
 import { CodeExcerpt } from '../../shared/source-code.tsx';
@@ -18,6 +18,7 @@ import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { partsOf, useShowPart, useShowVerdict } from './account-parts.ts';
+import { useCitedRun } from './finding-body.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { canHighlight, hasBlocks, useFindingSelection, useLeadHighlight } from './show-finding.ts';
 
@@ -135,7 +136,11 @@ const HIGHLIGHT = 'Highlight what the verdict is about in the plots, while no fi
 function CopyFindings() {
   const state = useFindings();
   const { info, device } = useDevice();
-  const report = buildFindings(info.file, [device], [{ ...state, ...state.judgement }]);
+  const run = useCitedRun();
+  const findings = run
+    ? cited(state.findings, citationText(run.result, run.recorded))
+    : state.findings;
+  const report = buildFindings(info.file, [device], [{ ...state, findings, ...state.judgement }]);
   return (
     <CopyButton
       text={findingsText(report, MARKDOWN).join('\n')}

@@ -1,6 +1,6 @@
 import { ascending } from 'd3';
 import { Fragment, type ReactNode, useState } from 'react';
-import { changesNothing, ranked, startGapBytes } from '../../../allocator/simulator/presets.ts';
+import { changesNothing, ranked, startsOtherwise } from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { Confidence, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
@@ -122,7 +122,7 @@ export function SettingsTable(props: SettingsTableProps) {
         {rows.some(({ card }) => card && slowText(card, recorded)) &&
           '; what is slow “there”, on that GPU'}
         .
-        {rows.some(({ result }) => result && startGapBytes(result, recorded) > 0) &&
+        {rows.some(({ result }) => result && startsOtherwise(result, recorded)) &&
           ` ${OTHER_START}`}
       </caption>
       <thead>
@@ -266,6 +266,9 @@ function PeakCell({ run, most, recorded }: Omit<RunCellsProps, 'card' | 'childre
       </span>
     );
   const recordedBytes = run === recorded ? undefined : recorded.peakReservedBytes;
+  const mark = recordedBytes !== undefined && startsOtherwise(run, recorded) ? '*' : '';
+  // What a run reserved until it failed is no measure for others.
+  const isCompared = recordedBytes !== undefined && recorded.ooms === 0;
   const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
   return (
     <div className="whatif-bar-cell" title={title}>
@@ -276,13 +279,12 @@ function PeakCell({ run, most, recorded }: Omit<RunCellsProps, 'card' | 'childre
           <span className="whatif-bar-recorded" style={{ left: percent(recordedBytes) }} />
         )}
       </span>
-      <span className="figure">{formatBytes(peakReservedBytes)}</span>
-      {/* What a run reserved until it failed is no measure for others. */}
-      {recordedBytes !== undefined && recorded.ooms === 0 && (
-        <Difference
-          bytes={peakReservedBytes - recordedBytes}
-          mark={startGapBytes(run, recorded) > 0 ? '*' : ''}
-        />
+      <span className="figure">
+        {formatBytes(peakReservedBytes)}
+        {!isCompared && mark}
+      </span>
+      {isCompared && (
+        <Difference bytes={peakReservedBytes - recorded.peakReservedBytes} mark={mark} />
       )}
     </div>
   );
