@@ -74,7 +74,7 @@ it('is served, and the address is printed', async () => {
   expect(missing).toMatchObject({ exitCode: 3, error: expect.stringContaining('none.pickle') });
 });
 
-describe('the code around the lines that the findings name', () => {
+describe('the code around the lines that the verdict and the findings name', () => {
   /** The same recording, with its code inside. */
   const recorded = 'fixtures/record/source.pkl.gz';
   const plain = 'fixtures/pairs/leak_forward_hook.python.pickle.gz';

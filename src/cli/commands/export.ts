@@ -82,7 +82,7 @@ export function reportCommand(io: CliIo, version: string): Command {
     .option('--no-holders', 'omit the names of the variables that hold memory')
     .option(
       '--source <folder>',
-      'include the lines of your code around those that the findings name; those that the snapshot holds are included without it, unless something is shortened or omitted',
+      'include the lines of your code around those that the verdict and the findings name; those that the snapshot holds are included without it, unless something is shortened or omitted',
     )
     .option('--no-source', 'include no code');
   return addOutputOptions(command).action(async (path: string, options: ReportOptions) => {
@@ -127,7 +127,9 @@ async function sourceOf(
   const read = await sourceReader(context.snapshot, folder);
   const found = read && (await sourceExcerpts(await analyse(context), read));
   if (folder !== undefined && found === undefined)
-    io.writeError(`vramscope: ${printable(folder)} has no line that the findings name\n`);
+    io.writeError(
+      `vramscope: ${printable(folder)} has no line that the verdict or the findings name\n`,
+    );
   return found;
 }
 

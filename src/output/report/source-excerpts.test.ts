@@ -34,6 +34,15 @@ it('keeps three lines around each, without repeating any', async () => {
   expect(found?.files[0]?.pieces[2]?.text).toMatch(/^line 37\n.*line 40$/s);
 });
 
+it('keeps the lines of the verdict, and the largest one, where nothing was found', async () => {
+  const most = { line: frame(30) };
+  const found = await sourceExcerpts(
+    { findings: [], verdict: { lines: [frame(2)] }, most },
+    async () => text,
+  );
+  expect(found?.files[0]?.pieces.map(({ line }) => line)).toEqual([1, 27]);
+});
+
 it('keeps nothing of other people’s code, lines out of the file, and files without a text', async () => {
   expect(
     await excerptsOf(frame(3, 'framework'), frame(90), frame(0), frame(3, 'user', 'b.py')),

@@ -11,7 +11,9 @@ const AROUND = 3;
 
 interface Found {
   readonly findings: readonly Pick<Finding, 'frame' | 'userLines'>[];
-  readonly judgement?: { readonly verdict: Pick<Judgement['verdict'], 'lines'> } | undefined;
+  readonly verdict?: Pick<Judgement['verdict'], 'lines'>;
+  /** The line that allocated most, if nothing is wrong. */
+  readonly most?: { readonly line: FrameView } | undefined;
 }
 
 /**
@@ -19,11 +21,12 @@ interface Found {
  * @returns undefined if no line's text is known
  */
 export async function sourceExcerpts(
-  { findings, judgement }: Found,
+  { findings, verdict, most }: Found,
   textOf: (filename: string) => Promise<SourceText | undefined>,
 ): Promise<SourceTexts | undefined> {
   const named = [
-    ...(judgement?.verdict.lines ?? []),
+    ...(verdict?.lines ?? []),
+    ...(most === undefined ? [] : [most.line]),
     ...findings.flatMap(({ frame, userLines }) => [...(frame ? [frame] : []), ...userLines]),
   ];
   const users = named.filter(({ kind, line }) => kind === 'user' && line > 0);

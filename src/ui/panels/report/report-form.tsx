@@ -86,7 +86,9 @@ export function ReportForm() {
             shown,
             view.getState().view,
             wanted,
-            wanted.hasCode ? () => sourceExcerpts(found, codeOf) : undefined,
+            wanted.hasCode
+              ? () => sourceExcerpts({ ...found, ...found.judgement }, codeOf)
+              : undefined,
           ),
         );
       }}
@@ -111,7 +113,7 @@ export function ReportForm() {
       {(shown.device.hasSource || folder !== undefined) &&
         checkbox(
           'hasCode',
-          `Include your code around the lines that the findings name${whyNoCode}`,
+          `Include your code around the lines that the verdict and the findings name${whyNoCode}`,
           whyNoCode === '',
         )}
       <div className="row">
