@@ -30,7 +30,7 @@ test.each([
   // The recording begins late: the recorded run had more cached than the simulated one starts with.
   [
     'train_ring_truncated',
-    'would have needed 1.29 GiB instead of 1.31 GiB, starting without the 686.00 MiB that was cached before the recording (confidence medium)',
+    'would have needed 1.29 GiB instead of 1.31 GiB, starting with 686.00 MiB less reserved: without the cache from before the recording (confidence medium)',
   ],
   // Fragmented: the failed request would have fit.
   [

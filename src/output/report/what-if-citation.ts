@@ -58,15 +58,14 @@ function outcomeText(result: WhatIfResult, recorded: Recorded): string {
 }
 
 /** Below a table of differences. */
-export const OTHER_START =
-  '* Starts without what the recorded run had cached before the recording.';
+export const OTHER_START = '* Starts without the cache from before the recording.';
 
 /** The two runs start from different states: part of the difference is not the setting's. */
 function startText(result: WhatIfResult, recorded: Recorded): string {
   const gapBytes = startGapBytes(result, recorded);
   return gapBytes === 0
     ? ''
-    : `, starting without the ${formatBytes(gapBytes)} that was cached before the recording`;
+    : `, starting with ${formatBytes(gapBytes)} less reserved: without the cache from before the recording`;
 }
 
 /** Recorded requests show how high the limit was at least. What is served under that is served under any other; what fails may not. */

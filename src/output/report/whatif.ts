@@ -214,11 +214,13 @@ function adviceText(
   }
   if (isSame && saves) {
     return [
-      `With this much memory the recorded settings ${sentence}. No setting tried here reserves notably less.`,
+      `With this much memory the recorded settings ${sentence}. No setting tried here reserves over 5% less without more retries.`,
     ];
   }
   if (isSame || (recorded.ooms === 0 && !saves)) {
-    return ['No setting tried here reserves notably less memory than the recorded run.'];
+    return [
+      'No setting tried here reserves over 5% less memory than the recorded run without more retries.',
+    ];
   }
   const [line, olderLine] = environmentLines(best.settings);
   return [

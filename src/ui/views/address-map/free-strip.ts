@@ -132,7 +132,7 @@ function freeContent(freeBytes: number, largestBytes: number) {
     title: `${formatBytes(largestBytes)} in one piece`,
     lines: [
       `the largest of ${formatBytes(freeBytes)} reserved but free`,
-      'when it was highest in this column',
+      'at the event of this column with the most in use',
     ],
   };
 }

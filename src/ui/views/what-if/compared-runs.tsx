@@ -93,7 +93,8 @@ export function NothingToChange({ isDone, isOpen, onToggle }: NothingToChangePro
   return (
     <p className="whatif-headline">
       <strong>No setting needs changing.</strong> {noneFailedText(device)}
-      {isDone && ', and none of the settings tried would reserve notably less'}.{' '}
+      {isDone && ', and none of the settings tried would reserve over 5% less without more retries'}
+      .{' '}
       <Button className="link" aria-expanded={isOpen} onClick={onToggle}>
         {isOpen ? 'Hide the settings' : 'Compare settings'}
       </Button>
@@ -114,7 +115,7 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
   if (isFirst && result.settings === recorded.settings)
-    return 'None of the settings tried reserves notably less.';
+    return 'None of the settings tried reserves over 5% less without more retries.';
   if (saved <= 0) return '';
   const saving = `${formatBytes(saved)} less, ${formatPercent(share)}`;
   const gapBytes = startGapBytes(result, recorded);
@@ -123,7 +124,7 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
     return `${saving}, of which ${part} may come from that start.`;
   }
   if (!isFirst) return `${saving}.`;
-  return `${saving}: the simplest setting whose saving is close to the largest.`;
+  return `${saving}: the simplest of those that save about the most without more retries.`;
 }
 
 /** ' 1.19 GiB of that comes from the limit alone: …', where the recorded setting runs through under it, too. */
