@@ -37,6 +37,8 @@ export interface Diagnosis {
   readonly larger?: LargerPass | undefined;
   /** Graphs of passes that are there at once. */
   readonly waiting?: WaitingPasses | undefined;
+  /** The lines whose backward was to free these graphs, the one with most of them first. */
+  readonly ranBy?: readonly FrameView[];
   /** Gradients that no optimizer uses. */
   readonly idle?: { readonly count: number; readonly bytes: number };
   /** How much lower the run's peak would be without it, if neither an entry nor a finding says so. */

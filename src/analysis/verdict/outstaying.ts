@@ -3,6 +3,7 @@
  * graphs that outlive their own backward.
  */
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
 import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import {
@@ -84,6 +85,7 @@ export function retainedGraphs(
   const isUsed = (id: AllocationIndex) => evidenceOf[id] === Evidence.FreedInBackward;
   const ends = new Map<AllocationIndex, EventIndex>();
   const calls: StackIndex[] = [];
+  const lineOfEnd = new Map<EventIndex, FrameIndex | undefined>();
   const backwards = context.once(ownBackwards);
   for (const runs of groupBy(context.once(evidentRuns), ({ call }) => call).values()) {
     const own = runs.flatMap((run) => {
@@ -95,6 +97,7 @@ export function retainedGraphs(
       if (ownBackward === undefined || !isMuch) return [];
       // With create_graph=True the gradients have a graph too, which stays as long.
       const ofGradients = madeInBackward(context, last + 1, ownBackward).filter(isLeft);
+      lineOfEnd.set(ownBackward, lineOfBackward(context, last + 1, ownBackward));
       return { ownBackward, retained: [...left, ...ofGradients] };
     });
     const all = own.flatMap(({ retained }) => retained);
@@ -112,17 +115,37 @@ export function retainedGraphs(
   if (bytes < least) return undefined;
   const lineOf = linesOfCalls(context, new Set(calls));
   const byLine = new Map<FrameIndex, number>();
+  const byBackward = new Map<FrameIndex, number>();
   for (const id of live) {
     const line = lineOf(context.classifier.moduleCall(stack[id]));
     if (line !== undefined) addUp(byLine, line, sizeBytes[id]);
+    const backward = lineOfEnd.get(ends.get(id) ?? -1);
+    if (backward !== undefined) addUp(byBackward, backward, sizeBytes[id]);
   }
-  const lines = largestFirst(byLine).map(([line]) => context.input.stacks.frame(line));
+  const [lines, ranBy] = [byLine, byBackward].map((by) =>
+    largestFirst(by).map(([line]) => context.input.stacks.frame(line)),
+  );
   const rest = peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
   return {
-    ...plain('activations', bytes, lines, DOES['called by']),
-    ...{ pattern: 'retained-graph', severity: 'low', tensors: live },
+    ...plain('activations', bytes, [...lines, ...ranBy], DOES['called by']),
+    ...{ pattern: 'retained-graph', severity: 'low', tensors: live, ranBy },
     lowersPeakBytes: allocatedBytes - rest,
   };
+}
+
+/** The user's line of the last backward() between an allocation and an event: it makes the gradient that it begins with. */
+function lineOfBackward(
+  { input: { replay, stacks } }: AnalysisInput,
+  first: AllocationIndex,
+  end: EventIndex,
+): FrameIndex | undefined {
+  const { start, stack } = replay.allocations;
+  const isBegin = memoized((row: StackIndex) =>
+    [...stacks.frames(row)].some((frame) => stacks.frame(frame).name === '_make_grads'),
+  );
+  for (let id = upperBound(start, end) - 1; id >= first; id--)
+    if (isBegin(stack[id])) return stacks.topUserFrame(stack[id]);
+  return undefined;
 }
 
 /**

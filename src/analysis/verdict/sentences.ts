@@ -180,13 +180,17 @@ function callersOf({ known, diagnosis: { pattern, finding, lines } }: Figures) {
   return unused.length > 1 ? unused : lines.slice(0, 1);
 }
 
+/** ' at train.py:138 (train) and train.py:140 (train)' */
+const atLines = (lines: readonly FrameView[]): string =>
+  lines.length === 0 ? '' : ` at ${lines.map(frameLabel).join(' and ')}`;
+
 const calledBy = (lines: readonly FrameView[]): string =>
   lines.length === 0 ? '' : ` called by ${lines.map(frameLabel).join(' and ')}`;
 
 /** What used the memory, as a clause that ends with a period. */
 function clauseOf(figures: Figures): string {
   const { known, diagnosis, besides } = figures;
-  const { cause, pattern, bytes, lines } = diagnosis;
+  const { cause, pattern, bytes, lines, ranBy = [] } = diagnosis;
   const at = lines[0] === undefined ? undefined : frameLabel(lines[0]);
   const size = formatBytes(bytes);
   const share = shareText(figures);
@@ -215,7 +219,7 @@ function clauseOf(figures: Figures): string {
     case 'retained-graph':
       if (diagnosis.cause !== 'activations') break;
       return diagnosis.waiting === undefined
-        ? `forward passes${calledBy(lines)} keep their graphs after their own backward: ${share}.`
+        ? `forward passes${calledBy(lines.filter((line) => !ranBy.includes(line)))} keep their graphs after their own backward${atLines(ranBy)}: ${share}.`
         : `${waitingText(diagnosis)} keep their graphs although backward has run between them: ${share}.`;
     case 'larger-pass':
       return `${largerPassText(figures)} ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;

@@ -133,9 +133,9 @@ export class Classifier {
     // What goes as an error leaves backward() might have stayed.
     const isUnwound = ooms[upperBound(ooms, start[id])] < freeRequested[id];
     if (isUnwound && this.#modelSizes.has(requestedBytes[id])) return Evidence.SizeOfParameter;
-    // The call of backward() frees the gradient it began with as it returns, after the pass's last allocation.
-    const isOver = () => this.#roles.role[this.#lives.freedBy(id)] === StackRole.Backward;
-    if (freeRequested[id] <= passEnd || isOver()) {
+    // backward() frees the gradient it began with as it returns, after the pass's last allocation.
+    const isFirst = (hints & FrameRole.FirstGradient) !== 0 && freeRequested[id] !== NEVER;
+    if (freeRequested[id] <= passEnd || isFirst) {
       if ((hints & FrameRole.Collective) !== 0) return Evidence.Collective;
       if ((this.#freedHints(id) & FrameRole.Collective) !== 0) return Evidence.Reduced;
       return this.#isConvolutionScratch(id, hints)

@@ -49,6 +49,8 @@ export const FrameRole = {
   NamedStep: 8388608,
   /** C++ of cuDNN's recurrent layers: what it also frees there is scratch, the rest are outputs and gradients. */
   Recurrent: 16777216,
+  /** backward() makes the gradient that it begins with. */
+  FirstGradient: 33554432,
 } as const;
 
 const F = FrameRole;
@@ -128,6 +130,7 @@ const CLASS_RULES: readonly Rule[] = [
   [F.Constructor, undefined, /^__init__$/],
   // Calls of backward() and grad(), in the thread that waits for them.
   [F.Engine, undefined, /^(_engine_run_backward|_make_grads)$/],
+  [F.FirstGradient, undefined, /^_make_grads$/],
 ];
 
 type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'kind'>;
@@ -285,6 +288,7 @@ const INHERITED =
   F.Recurrent |
   F.Recompute |
   F.Released |
+  F.FirstGradient |
   F.Moved;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
