@@ -2,6 +2,7 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
+import { Evidence } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { unitOf } from '../account/repetitions.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -57,8 +58,13 @@ function findGrowth(context: AnalysisInput): Growth {
   for (const sequence of context.stepSequences) {
     if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
     const judged = sequence === primary ? ofPrimary : judgeSites(context, sequence);
+    // What the loop keeps beside the graphs, such as the losses, goes with them.
+    const isOfOneBatch = judged.leaks.some((site) => waitsForBackward(context, site));
     const fresh = judged.leaks.filter(
-      (site) => !claimed.has(site.site) && isCredible(context, site, sequence, primary),
+      (site) =>
+        !claimed.has(site.site) &&
+        !(isOfOneBatch && isGone(context, site)) &&
+        isCredible(context, site, sequence, primary),
     );
     for (const { site } of fresh) claimed.add(site);
     for (const group of groupSites(context, fresh)) leaks.push(leakOf(context, group, sequence));
@@ -80,6 +86,17 @@ function mayStandAlone(
   const inside = classifier.moduleCall(sequence.row) > 0;
   return !inside && sequence.row !== primary.row && stepCount(sequence) >= MIN_STEPS * 2;
 }
+
+/**
+ * Made by the passes of a loop for one backward that comes after it, such as those of a decoder's time steps: a recording of
+ * a single batch shows them grow.
+ */
+const waitsForBackward = ({ classification }: AnalysisInput, { kept }: GrowingSite): boolean =>
+  kept.filter((id) => classification.evidenceOf[id] === Evidence.FreedInBackward).length >
+  kept.length / 2;
+
+const isGone = ({ input }: AnalysisInput, { kept }: GrowingSite): boolean =>
+  kept.every((id) => input.replay.allocations.freeRequested[id] !== NEVER);
 
 /**
  * Building a model or loading data is a loop that keeps everything, but no leak. In a loop within the steps, kept

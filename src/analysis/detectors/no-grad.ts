@@ -52,6 +52,9 @@ const MIN_PEAK_SHARE = 0.02;
 /** For a pass that an OOM cut short. Even without a graph, half of a block's tensors may be live then. */
 const MIN_ALLOCATIONS_OF_FAILED = 16;
 const GRAPH_SHARE_OF_FAILED = 0.5;
+/** Or so much of what training passes keep, and at least this share. */
+const OF_TRAINED = 0.75;
+const MIN_GRAPH_SHARE = 0.2;
 /** Passes of another call that must have had a backward: a program's first step has each call once. */
 const MIN_TRAINED = 2;
 
@@ -87,9 +90,18 @@ const tooShort = (calls: number, short = calls) =>
 /** A program that calls its layers one by one has no passes to judge, but for a few. */
 const SHORT_SHARE = 0.05;
 
-/** Whether a cut-off pass kept so much that only a graph explains it. */
-const surelyKeepsGraph = ({ keptCount, allocations }: ForwardRun): boolean =>
-  allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations;
+/**
+ * Whether a cut-off pass kept so much that only a graph explains it.
+ *
+ * @param trained passes that surely had a graph: if these keep a third of what they allocate, half is not to be asked for
+ */
+function surelyKeepsGraph(run: ForwardRun, trained: readonly ForwardRun[] = []): boolean {
+  const usual = sumBy(trained, shareKept) / trained.length || 1;
+  const least = Math.min(GRAPH_SHARE_OF_FAILED, Math.max(MIN_GRAPH_SHARE, OF_TRAINED * usual));
+  return run.allocations >= MIN_ALLOCATIONS_OF_FAILED && shareKept(run) >= least;
+}
+
+const shareKept = ({ keptCount, allocations }: ForwardRun): number => keptCount / allocations;
 
 /**
  * The user's line that only these passes have: with `iteration()` for training and for the test, `self.iteration(test)`
@@ -315,13 +327,12 @@ function failedEvaluation(
   runs: readonly ForwardRun[],
 ): NoGradFinding | undefined {
   const run = own.find(({ oom }) => oom !== undefined);
-  if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
-  if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
+  if (run?.oom === undefined || !own.every(({ isCutOff }) => isCutOff)) return undefined;
   const others = runs.filter((one) => one.last < run.first && one.call !== call);
   const trained = others.filter((one) => isUsedGraph(context, one));
   // The other call that has the most of them.
   const [most = []] = [...byCall(trained).values()].sort((a, b) => b.length - a.length);
-  if (most.length < MIN_TRAINED) return undefined;
+  if (most.length < MIN_TRAINED || !surelyKeepsGraph(run, most)) return undefined;
   const { kept: ids, keptBytes: bytes } = run;
   return findingOf(context, {
     ...ofBoth(context, ids),

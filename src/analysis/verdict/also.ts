@@ -95,7 +95,7 @@ function elsewhereText({ known, diagnosis, needBytes, savedBytes }: Figures): st
   const { bytes, entry, waiting } = diagnosis;
   if (waiting !== undefined)
     return [
-      `${formatBytes(waiting.savedBytes)} of that can be saved: the largest graph of one pass${waiting.hadBackward ? ', with its part of what backward made' : ''}, ${formatBytes(bytes - waiting.savedBytes)}, is needed in any case.`,
+      `Up to ${formatBytes(waiting.savedBytes)} of that could be saved: the largest graph of one pass${waiting.hadBackward ? ', with its part of what backward made' : ''}, ${formatBytes(bytes - waiting.savedBytes)}, is needed in any case.`,
     ];
   if (needBytes === undefined || entry === undefined) return [];
   const goneBytes = bytes + entry.gradientBytes;
