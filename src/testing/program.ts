@@ -47,6 +47,12 @@ export const movedAt = (line: number): Stack => [
   at(line),
 ];
 export const BACKWARD: Stack = [];
+/** The stack of the gradient that `loss.backward()` in `line` begins with. */
+export const backwardAt = (line: number): Stack => [
+  inTorch('autograd/__init__.py', '_make_grads', 231),
+  inTorch('_tensor.py', 'backward', 631),
+  at(line),
+];
 /** The stack of Adam's state for a parameter, made in opt.step() in `line`. */
 export const adamAt = (line: number): Stack => [
   inTorch('optim/adam.py', '_init_group', 178),

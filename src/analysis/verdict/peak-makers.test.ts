@@ -4,6 +4,7 @@ import {
   adamAt,
   at,
   BACKWARD,
+  backwardAt,
   forwardAt,
   movedAt,
   Program,
@@ -165,7 +166,8 @@ function adversarial(between: number): Program {
       program.work(between, [at(32)]);
     }
     retained = losses;
-    program.free(program.alloc(MIB, BACKWARD));
+    const first = program.alloc(512, backwardAt(33));
+    program.free(program.alloc(MIB, BACKWARD), first);
     program.work(1, [at(33)]);
     const own = passOf(24);
     program.work(1, [at(34)]);
@@ -176,16 +178,19 @@ function adversarial(between: number): Program {
   return program;
 }
 
-it('graphs of several models that outlive the backward of their common loss', async () => {
-  const { pattern, bytes, lines } = (await analyse(adversarial(0).context())).verdict;
+it('graphs of several models that outlive the backward of their common loss, and its line', async () => {
+  const { pattern, bytes, lines, text } = (await analyse(adversarial(0).context())).verdict;
   expect({ pattern, bytes, lines: lines.map(({ line }) => line).sort() }).toEqual({
-    ...{ pattern: 'retained-graph', bytes: 2 * 20 * 16 * MIB, lines: [20, 21] },
+    ...{ pattern: 'retained-graph', bytes: 2 * 20 * 16 * MIB, lines: [20, 21, 33] },
   });
+  expect(text).toMatch(/keep their graphs after their own backward at train\.py:33 \(<module>\): /);
 });
 
 it('what goes at another time had no backward in common', async () => {
   const { pattern, lines } = (await analyse(adversarial(1).context())).verdict;
-  expect({ pattern, lines: lines.map(({ line }) => line) }).not.toMatchObject({ lines: [20, 21] });
+  expect({ pattern, lines: lines.map(({ line }) => line) }).not.toMatchObject({
+    lines: [20, 21, 33],
+  });
 });
 
 it('a part of the program that needs far more than the rest', async () => {
