@@ -45,7 +45,9 @@ export function alsoOf(figures: Figures): string[] {
     ...insideText(known, diagnosis),
     ...elsewhereText(figures),
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
-    ...(diagnosis.cause === 'none' ? [...partsText(known), ...privateText(known)] : []),
+    ...(diagnosis.cause === 'none'
+      ? [...partsText(known), ...olderText(known), ...privateText(known)]
+      : []),
     ...(diagnosis.cause === 'none' || isOnlyAdvice(diagnosis)
       ? [...triedText(known), ...firstStepText(known)]
       : []),
@@ -123,6 +125,30 @@ const lateText = ({ cause }: Diagnosis): string =>
   cause === 'none'
     ? MORE_ENTRIES
     : `The recording begins late: older events were dropped, so we can't see how it began. ${MORE_ENTRIES}`;
+
+const MIN_OLDER = 10;
+
+/**
+ * A ring doesn't show whether what a line allocated before it grows: of a replay buffer that is full, or of a deque
+ * without a limit.
+ */
+function olderText({ context, account: { entries, allocatedBytes } }: Case): string[] {
+  const { recording, allocations } = context.input.replay;
+  if (recording !== 'truncated') return [];
+  const older = entries.find(
+    ({ kind, count, bytes, lines, allocations: own }) =>
+      kind === 'kept' &&
+      lines.length > 0 &&
+      count >= MIN_OLDER &&
+      bytes >= PART_SHARE * allocatedBytes &&
+      own.every((id) => id < allocations.preexisting),
+  );
+  if (older === undefined) return [];
+  const { bytes, count, lines } = older;
+  return [
+    `${formatBytes(bytes)} in ${formatCount(count)} tensors that ${locationText(lines[0])} allocates is older than the oldest event: we can't see whether it grows.`,
+  ];
+}
 
 /** Of what is allocated: smaller parts are not worth a word. */
 const PART_SHARE = 0.1;
