@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { errorText } from '../base/errors.ts';
 import { cutUtf8 } from '../base/file-names.ts';
-import { formatBytes } from '../base/format.ts';
+import { formatFileSize } from '../base/format.ts';
 import { LoadError } from '../base/load-error.ts';
 import { type CliIo, InterruptedError } from './cli-io.ts';
 
@@ -68,7 +68,7 @@ export async function writeOutput(
   const bytes = isStream(old)
     ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces)
     : await writeBeside(io, target, old?.mode, pieces);
-  io.writeOut(`${path}: ${formatBytes(bytes)}\n`);
+  io.writeOut(`${path}: ${formatFileSize(bytes)}\n`);
 }
 
 async function writeBeside(

@@ -40,7 +40,7 @@ test('a summary', () => {
   expect(textOf(SMALL).join('\n')).toBe(
     `
 x.pickle
-1.50 KiB, gzip, pickle protocol 4
+1.5 kB, gzip, pickle protocol 4
 
 Device 0  6 events over 50 µs, recording: from the start
 

@@ -13,6 +13,7 @@ import {
   formatBytes,
   formatCount,
   formatDurationUs,
+  formatFileSize,
   formatPercent,
   plural,
 } from '../../base/format.ts';
@@ -83,7 +84,7 @@ export function statsText(
 
 function fileText({ file }: StatsReport, options: TextOptions): string[] {
   const facts = [
-    formatBytes(file.bytes),
+    formatFileSize(file.bytes),
     ...(file.container === 'pickle' ? [] : [file.container]),
     ...(file.protocol === null ? [] : [`pickle protocol ${file.protocol}`]),
     ...(file.decoder === 'general' ? ['read by the general decoder'] : []),
