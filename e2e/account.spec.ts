@@ -45,32 +45,32 @@ test('a link that names a row finds its blocks once the analysis is done', async
 test('rows lead to where their bytes are, by keys too, at the peak and at the end', async ({
   page,
 }) => {
-  await openCapture(page, 'train_gpt_small.pickle.gz');
-  await expect(accountOf(page)).toContainText('1.31 GiB reserved at event 2,453.');
+  await openCapture(page, 'train_gpt_checkpoint.pickle.gz');
+  await expect(accountOf(page)).toContainText('944.00 MiB reserved at event 4,411.');
 
   await test.step('small rows share one, which opens; the keyboard reaches every row', async () => {
-    await expect(rowOf(page, /^gradients/)).toBeHidden();
+    await expect(rowOf(page, /^activations/)).toBeHidden();
     await rowsOf(page).getByText('2 smaller entries').click();
-    await expect(rowOf(page, /^gradients/)).toBeVisible();
-    await rowOf(page, /^activations/).focus();
+    await expect(rowOf(page, /^activations/)).toBeVisible();
+    await rowOf(page, /^temporaries/).focus();
     await page.keyboard.press('Tab');
-    await expect(rowOf(page, /^optimizer state/)).toBeFocused();
+    await expect(rowOf(page, /^parameters and buffers/)).toBeFocused();
     await page.keyboard.press('Enter');
-    await expect(rowOf(page, /^optimizer state/)).toHaveAttribute('aria-pressed', 'true');
-    await expect(searchOf(page)).toHaveValue('class:optimizer-state');
+    await expect(rowOf(page, /^parameters and buffers/)).toHaveAttribute('aria-pressed', 'true');
+    await expect(searchOf(page)).toHaveValue('class:parameters');
   });
 
   await test.step('gaps lead to the address map, empty segments to the state, at that moment', async () => {
     await rowOf(page, /^gaps between blocks/).click();
     await expect(page.getByRole('region', { name: 'Addresses' })).toBeVisible();
-    await expect(cursorOf(page)).toContainText('Event 2,453');
+    await expect(cursorOf(page)).toContainText('Event 4,411');
     await rowOf(page, /^empty segments/).click();
     await expect(page.getByRole('region', { name: 'State' })).toBeVisible();
   });
 
   await test.step('the moment is the peak, or the end if chosen', async () => {
     await accountOf(page).getByRole('button', { name: 'At the end' }).click();
-    await expect(accountOf(page)).toContainText('event 11,631');
+    await expect(accountOf(page)).toContainText('event 14,341');
     await expect(rowOf(page, /^empty segments/)).toBeVisible();
   });
 });
