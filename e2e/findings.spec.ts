@@ -109,7 +109,9 @@ test('retried requests never appear as OOMs', async ({ page }) => {
     'title',
     /4,294,967,296 bytes requested; .*; 11 other requests were retried$/,
   );
-  await expect(findingsOf(page)).toContainText('11 requests failed, each followed at once by one that asked for less');
+  await expect(findingsOf(page)).toContainText(
+    '11 requests failed, each followed at once by one that asked for less',
+  );
   await page.getByRole('button', { name: 'Jump to' }).click();
   await expect(page.getByRole('button', { name: /^Out of memory, \d/ })).toHaveCount(0);
 });

@@ -1,7 +1,7 @@
 /** Segments and their free ranges after one event, and what fragments them: pinning blocks and ever-changing sizes. */
 
 import { liveAt } from '../../allocator/replay/trace-events.ts';
-import { type AllocationIndex, isPrivatePool } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, isPrivatePool, NEVER } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
 import { addUp, getOrMake, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
@@ -150,16 +150,20 @@ const LARGE_BYTES = 2 ** 20;
 const MIN_SIZES = 4;
 
 export function varyingSites(context: AnalysisInput): VaryingSizes[] {
-  const { stack, requestedBytes, length, preexisting } = context.input.replay.allocations;
+  const { stack, requestedBytes, freeRequested, length, preexisting } =
+    context.input.replay.allocations;
+  const freed = new Set<StackIndex>();
   const sizes = new Map<StackIndex, Set<number>>();
   const bytes = new Map<StackIndex, number>();
   for (let id = preexisting; id < length; id++) {
     if (requestedBytes[id] <= LARGE_BYTES) continue;
     getOrMake(sizes, stack[id], () => new Set()).add(requestedBytes[id]);
     addUp(bytes, stack[id], requestedBytes[id]);
+    if (freeRequested[id] !== NEVER) freed.add(stack[id]);
   }
+  // Of data that stays no block is ever cached.
   return [...sizes]
-    .filter(([, seen]) => seen.size >= MIN_SIZES)
+    .filter(([site, seen]) => seen.size >= MIN_SIZES && freed.has(site))
     .map(([site, seen]) => ({
       stack: site,
       sizes: seen.size,

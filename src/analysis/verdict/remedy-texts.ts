@@ -228,7 +228,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'line-scratch': all({
     'one-tensor':
-      'Compute it in chunks of rows, or without tensors of all pairs: torch.cdist or a matrix product in place of (a[:, None] - b[None]) ** 2.',
+      'Compute it in chunks of rows. If it takes differences of all pairs, (a[:, None] - b[None]) ** 2, torch.cdist needs one number for each pair instead of one for each coordinate.',
   }),
   'untrained-part': some({
     'no-grad':

@@ -217,7 +217,7 @@ export function peakCheck(verdict: Pick<Verdict, 'cause' | 'pattern' | 'severity
   const status = isFound ? ('found' as const) : ('clear' as const);
   const reason = isFound
     ? 'the verdict says which.'
-    : 'no data that stays, unused graph, scratch tensors of one line or single part takes so large a share that it sets the peak by itself, aside from what a training pass keeps for its backward and from workspaces of cuDNN and convolutions.';
+    : 'no data that the recording shows to stay, unused graph, scratch tensors of one line or single part takes so large a share that it sets the peak by itself, aside from what a training pass keeps for its backward and from workspaces of cuDNN and convolutions.';
   const works = isFound && !isOnlyAdvice(verdict) ? '' : ' of a run that works';
   const about = `data, passes, lines and parts that set the peak${works}`;
   return [{ about, status, reason }];

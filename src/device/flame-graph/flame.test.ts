@@ -172,7 +172,9 @@ describe('by class', () => {
       { set, weight: 'bytes' },
     );
     const { rows } = flames.rows.page({ by: 'total', descending: true }, 0, 100);
-    const row = rows.find(({ group }) => group.kind === 'class' && group.label === 'optimizer state');
+    const row = rows.find(
+      ({ group }) => group.kind === 'class' && group.label === 'optimizer state',
+    );
     expect(row?.group).toMatchObject({ search: 'class:optimizer-state' });
     const zoomed = flameGraphOf(context, { set, weight: 'bytes' }, { by: 'class', root: row?.key });
     expect(zoomed.isRootFound).toBe(true);

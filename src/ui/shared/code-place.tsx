@@ -156,7 +156,7 @@ const ABSENCES: Readonly<Record<StackKind, string>> = {
 };
 
 const DROPPED =
-  'This block was allocated before the first event in the file: the recording was full and dropped its oldest events. Record with a larger max_entries to see the line that made it.';
+  'This block was allocated before the first event in the file: the recording was full and dropped its oldest events. Record with a larger max_entries to see what made it.';
 
 /** Why there is no stack, in full; absenceText is the short form. */
 export const absenceExplanation = (kind: StackKind, recording?: Recording): string =>
