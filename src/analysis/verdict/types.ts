@@ -24,13 +24,18 @@ export type Cause =
 /** For these, the lines are a call path to the first. For others they are independent, the largest first. */
 const CALLED: readonly Cause[] = ['kept', 'kept-graph', 'request'];
 
-/** Other lines of the first line's function, which keep something too, then its callers. */
+/**
+ * Other lines of the first line's function, which keep something too, then its callers. A `forward` may call the `forward` of
+ * another module.
+ */
 export function otherLines<Line extends { readonly name: string }>(
   cause: Cause,
   [first, ...others]: readonly Line[],
 ): { readonly beside: readonly Line[]; readonly callers: readonly Line[] } {
   if (!CALLED.includes(cause)) return { beside: [], callers: [] };
-  const isSameFunction = cause === 'kept-graph' && others[0]?.name === first?.name;
+  const isNamedAlike = others.length > 0 && others[0].name === first?.name;
+  const isSameFunction =
+    isNamedAlike && (cause === 'kept-graph' || (cause === 'kept' && first?.name !== 'forward'));
   return isSameFunction
     ? { beside: others.slice(0, 1), callers: others.slice(1) }
     : { beside: [], callers: others };
