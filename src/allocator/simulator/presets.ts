@@ -1,3 +1,4 @@
+import { formatPercent } from '../../base/format.ts';
 import type { RecordedRun } from './recorded-run.ts';
 import type { WhatIfResult } from './types.ts';
 
@@ -93,6 +94,8 @@ export function compareRuns(a: Ranked, b: Ranked): number {
 
 /** Of the recorded peak: a setting that saves only this much more is not worth another option. */
 const ALIKE_SHARE = 0.05;
+/** '5%', for sentences that say which settings are alike. */
+export const ALIKE_TEXT = formatPercent(ALIKE_SHARE);
 
 type Start = Pick<RecordedRun, 'startReservedBytes'>;
 

@@ -96,7 +96,7 @@ const SHORT_SHARE = 0.05;
  * @param trained passes that surely had a graph: if these keep a third of what they allocate, half is not to be asked for
  */
 function surelyKeepsGraph(run: ForwardRun, trained: readonly ForwardRun[] = []): boolean {
-  const usual = sumBy(trained, shareKept) / trained.length || 1;
+  const usual = trained.length === 0 ? 1 : sumBy(trained, shareKept) / trained.length;
   const least = Math.min(GRAPH_SHARE_OF_FAILED, Math.max(MIN_GRAPH_SHARE, OF_TRAINED * usual));
   return run.allocations >= MIN_ALLOCATIONS_OF_FAILED && shareKept(run) >= least;
 }

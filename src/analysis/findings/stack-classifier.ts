@@ -19,6 +19,8 @@ const HOOK = 16;
 const BACKWARD = 32;
 /** Weights are copied along with their module: this makes no graph, even inside a forward method. */
 const COPIED = 64;
+/** backward() makes the gradient that it begins with. */
+const FIRST_GRADIENT = 128;
 
 export class StackClassifier {
   readonly #bits: Uint8Array;
@@ -91,6 +93,7 @@ export class StackClassifier {
   readonly isBuilding = (stack: StackIndex): boolean => this.#has(stack, BUILDING);
   /** In copy.deepcopy. */
   readonly isCopy = (stack: StackIndex): boolean => this.#has(stack, COPIED);
+  readonly isFirstGradient = (stack: StackIndex): boolean => this.#has(stack, FIRST_GRADIENT);
   /** A user function that a module called and that is not a forward: a hook. */
   readonly isHook = (stack: StackIndex): boolean => this.#has(stack, HOOK);
   readonly isForward = (stack: StackIndex): boolean =>
@@ -113,7 +116,10 @@ const readFrames = ({ snapshot, stacks }: DeviceTables) =>
     const isCopy = frame.kind === 'pytorch' && frame.name === '__deepcopy__';
     return {
       roles,
-      bits: (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) | (isCopy ? COPIED : 0),
+      bits:
+        (roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING)) |
+        (isCopy ? COPIED : 0) |
+        ((roles & FrameRole.FirstGradient) === 0 ? 0 : FIRST_GRADIENT),
       isUser: frame.kind === 'user',
       name: frame.name,
       startsInAutograd: (roles & FrameRole.Autograd) !== 0,

@@ -126,6 +126,7 @@ const lateText = ({ cause }: Diagnosis): string =>
     ? MORE_ENTRIES
     : `The recording begins late: older events were dropped, so we can't see how it began. ${MORE_ENTRIES}`;
 
+/** Fewer may be what each program keeps: buffers, a data set. */
 const MIN_OLDER = 10;
 
 /**

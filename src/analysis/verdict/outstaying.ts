@@ -85,7 +85,8 @@ export function retainedGraphs(
   const isUsed = (id: AllocationIndex) => evidenceOf[id] === Evidence.FreedInBackward;
   const ends = new Map<AllocationIndex, EventIndex>();
   const calls: StackIndex[] = [];
-  const lineOfEnd = new Map<EventIndex, FrameIndex | undefined>();
+  /** By the end of a pass's own backward: the first allocation after the pass. */
+  const firstAfter = new Map<EventIndex, AllocationIndex>();
   const backwards = context.once(ownBackwards);
   for (const runs of groupBy(context.once(evidentRuns), ({ call }) => call).values()) {
     const own = runs.flatMap((run) => {
@@ -97,7 +98,7 @@ export function retainedGraphs(
       if (ownBackward === undefined || !isMuch) return [];
       // With create_graph=True the gradients have a graph too, which stays as long.
       const ofGradients = madeInBackward(context, last + 1, ownBackward).filter(isLeft);
-      lineOfEnd.set(ownBackward, lineOfBackward(context, last + 1, ownBackward));
+      firstAfter.set(ownBackward, last + 1);
       return { ownBackward, retained: [...left, ...ofGradients] };
     });
     const all = own.flatMap(({ retained }) => retained);
@@ -116,10 +117,13 @@ export function retainedGraphs(
   const lineOf = linesOfCalls(context, new Set(calls));
   const byLine = new Map<FrameIndex, number>();
   const byBackward = new Map<FrameIndex, number>();
+  const lineOfEnd = memoized((end: EventIndex) =>
+    lineOfBackward(context, firstAfter.get(end) ?? 0, end),
+  );
   for (const id of live) {
     const line = lineOf(context.classifier.moduleCall(stack[id]));
     if (line !== undefined) addUp(byLine, line, sizeBytes[id]);
-    const backward = lineOfEnd.get(ends.get(id) ?? -1);
+    const backward = lineOfEnd(ends.get(id) ?? -1);
     if (backward !== undefined) addUp(byBackward, backward, sizeBytes[id]);
   }
   const [lines, ranBy] = [byLine, byBackward].map((by) =>
@@ -135,16 +139,13 @@ export function retainedGraphs(
 
 /** The user's line of the last backward() between an allocation and an event: it makes the gradient that it begins with. */
 function lineOfBackward(
-  { input: { replay, stacks } }: AnalysisInput,
+  { classifier, input: { replay, stacks } }: AnalysisInput,
   first: AllocationIndex,
   end: EventIndex,
 ): FrameIndex | undefined {
   const { start, stack } = replay.allocations;
-  const isBegin = memoized((row: StackIndex) =>
-    [...stacks.frames(row)].some((frame) => stacks.frame(frame).name === '_make_grads'),
-  );
   for (let id = upperBound(start, end) - 1; id >= first; id--)
-    if (isBegin(stack[id])) return stacks.topUserFrame(stack[id]);
+    if (classifier.isFirstGradient(stack[id])) return stacks.topUserFrame(stack[id]);
   return undefined;
 }
 

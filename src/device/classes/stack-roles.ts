@@ -80,6 +80,7 @@ const SHARED_RULES: readonly Rule[] = [
     /^(from_pretrained|_load_pretrained_model|_init_weights|reset_parameters|dispatch_model)$/,
   ],
   [F.Entry, undefined, ENTRY],
+  [F.FirstGradient, undefined, /^_make_grads$/],
   // Where a backward thread's Python begins: custom Functions, tensor hooks, checkpoint's recomputation.
   [F.Autograd, /(^|[\\/])torch[\\/](autograd|utils[\\/]checkpoint|_functorch|_dynamo)/],
 ];
@@ -130,7 +131,6 @@ const CLASS_RULES: readonly Rule[] = [
   [F.Constructor, undefined, /^__init__$/],
   // Calls of backward() and grad(), in the thread that waits for them.
   [F.Engine, undefined, /^(_engine_run_backward|_make_grads)$/],
-  [F.FirstGradient, undefined, /^_make_grads$/],
 ];
 
 type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'kind'>;

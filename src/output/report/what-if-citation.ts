@@ -142,13 +142,13 @@ export function citeWhatIf(
   return { ...analysis, findings: cited(analysis.findings, citationOf(context)) };
 }
 
-/** @param citation from `citationText` */
+/** With the citation in the advice of those that the setting may fix. @param citation from `citationText` */
 export const cited = <F extends Finding>(findings: readonly F[], citation: string): readonly F[] =>
   findings.map((finding) =>
     isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
   );
 
-/** @param result of the setting that findings quote */
+/** What findings quote of the setting's run. */
 export const citationText = (result: WhatIfResult, recorded: Recorded): string =>
   `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)}. vramscope whatif compares settings.`;
 

@@ -1,6 +1,7 @@
 /** `vramscope whatif`: the contract `vramscope.whatif/1`, and as text one table of all runs, the best first. */
 
 import {
+  ALIKE_TEXT,
   CONTEXT_BYTES,
   changesNothing,
   environmentLines,
@@ -214,12 +215,12 @@ function adviceText(
   }
   if (isSame && saves) {
     return [
-      `With this much memory the recorded settings ${sentence}. No setting tried here reserves over 5% less without more retries.`,
+      `With this much memory the recorded settings ${sentence}. No setting tried here reserves over ${ALIKE_TEXT} less without more retries.`,
     ];
   }
   if (isSame || (recorded.ooms === 0 && !saves)) {
     return [
-      'No setting tried here reserves over 5% less memory than the recorded run without more retries.',
+      `No setting tried here reserves over ${ALIKE_TEXT} less memory than the recorded run without more retries.`,
     ];
   }
   const [line, olderLine] = environmentLines(best.settings);

@@ -1,5 +1,9 @@
 import { ACCURACY } from '../../../allocator/simulator/confidence.ts';
-import { environmentLines, startGapBytes } from '../../../allocator/simulator/presets.ts';
+import {
+  ALIKE_TEXT,
+  environmentLines,
+  startGapBytes,
+} from '../../../allocator/simulator/presets.ts';
 import type { RecordedRun } from '../../../allocator/simulator/recorded-run.ts';
 import type { EndState, WhatIfResult } from '../../../allocator/simulator/types.ts';
 import type { CardFit } from '../../../allocator/simulator/what-if.ts';
@@ -93,7 +97,8 @@ export function NothingToChange({ isDone, isOpen, onToggle }: NothingToChangePro
   return (
     <p className="whatif-headline">
       <strong>No setting needs changing.</strong> {noneFailedText(device)}
-      {isDone && ', and none of the settings tried would reserve over 5% less without more retries'}
+      {isDone &&
+        `, and none of the settings tried would reserve over ${ALIKE_TEXT} less without more retries`}
       .{' '}
       <Button className="link" aria-expanded={isOpen} onClick={onToggle}>
         {isOpen ? 'Hide the settings' : 'Compare settings'}
@@ -115,7 +120,7 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isFirst: boolean): s
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
   if (isFirst && result.settings === recorded.settings)
-    return 'None of the settings tried reserves over 5% less without more retries.';
+    return `None of the settings tried reserves over ${ALIKE_TEXT} less without more retries.`;
   if (saved <= 0) return '';
   const saving = `${formatBytes(saved)} less, ${formatPercent(share)}`;
   const gapBytes = startGapBytes(result, recorded);
