@@ -276,7 +276,10 @@ function leakIds(
 ): AllocationIndex[] {
   const places = context.once(placesOf);
   const sites = same.flatMap(({ group }) => group.sites);
-  const own = sites.flatMap(({ kept }) => kept).filter((id) => !taken.has(id));
+  const { classOf } = context.classification;
+  // A line's first matrix product makes cuBLAS's workspace too.
+  const isWorkspace = (id: AllocationIndex) => classOf[id] === MemoryClass.Workspaces;
+  const own = sites.flatMap(({ kept }) => kept).filter((id) => !taken.has(id) && !isWorkspace(id));
   for (const id of own) taken.add(id);
   const stacks = new Set(sites.map(({ stack }) => stack));
   const [{ kind }] = same.map(({ group }) => group);

@@ -1,10 +1,12 @@
 /** When each tensor would be freed if nothing kept it longer than it is used: what a leak's "needs about" rests on. */
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
-import { lowerBound } from '../../base/binary-search.ts';
-import { getOrMake, groupBy } from '../../base/collections.ts';
+import { lowerBound, upperBound } from '../../base/binary-search.ts';
+import { getOrMake, groupBy, memoized } from '../../base/collections.ts';
 import { highest, median } from '../../base/extremes.ts';
-import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import { fatalOom } from './moment.ts';
 import { bytesByStep, loopAround, stepAt, turnsWithin } from './repetitions.ts';
 
 /** Share of the repetitions in which a line makes as many tensors as in each. */
@@ -20,7 +22,8 @@ const USUAL_SHARE = 0.75;
  */
 export function endOfRepetition(context: AnalysisInput, kept: readonly AllocationIndex[]) {
   const { start, stack } = context.input.replay.allocations;
-  const bounds = loopAround(context, stack[kept[0]])?.bounds ?? [];
+  const loop = loopAround(context, stack[kept[0]]);
+  const bounds = loop?.bounds.slice(0, breaksOff(context, loop) ? -1 : undefined) ?? [];
   const stepOf = (id: AllocationIndex) => lowerBound(bounds, start[id]);
   const next = new Map<AllocationIndex, EventIndex>();
   const byStack = groupBy(kept, (id) => stack[id]);
@@ -39,6 +42,32 @@ export function endOfRepetition(context: AnalysisInput, kept: readonly Allocatio
     const step = stepOf(id);
     return Math.min(nextBurst?.get(step) ?? bounds[step] ?? NEVER, next.get(id) ?? NEVER);
   };
+}
+
+/**
+ * Whether memory ran out within a loop's last turn: in backward, or in a line that earlier turns ran too, but that the last
+ * one had not begun with. What that turn made was in use then.
+ */
+function breaksOff(context: AnalysisInput, { loop, bounds }: StepSequence): boolean {
+  const event = fatalOom(context);
+  if (event === undefined || loop === undefined) return false;
+  const asking = context.input.trace.events.stack[event];
+  if (context.classifier.isBackward(asking)) return true;
+  const { start, stack, preexisting } = context.input.replay.allocations;
+  const { parent } = context.input.snapshot.stacks;
+  /** The row of the looping function, at one of its lines. */
+  const lineOf = memoized((own: StackIndex) => {
+    let row = own;
+    while (row > 0 && parent[row] !== loop.caller) row = parent[row];
+    return row;
+  });
+  const recorded = start.subarray(preexisting);
+  const [first, last] = [bounds[0], bounds[bounds.length - 2]].map(
+    (bound) => preexisting + upperBound(recorded, bound),
+  );
+  const line = lineOf(asking);
+  const isRepeated = stack.subarray(first, last).some((own) => lineOf(own) === line);
+  return line > 0 && isRepeated && stack[last] !== asking;
 }
 
 /**

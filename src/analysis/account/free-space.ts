@@ -3,7 +3,8 @@
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, isPrivatePool, NEVER } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
-import { addUp, getOrMake, sumBy } from '../../base/collections.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import { addUp, countOne, getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
@@ -11,6 +12,7 @@ import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { sitePart } from '../findings/finding-parts.ts';
 import type { AddressGap, FindingPart } from '../findings/types.ts';
+import { forEachMade, MIN_STEPS, stepCount } from '../steps/step-sequence.ts';
 
 /** A segment, or a contiguous piece of expandable memory: freed as a whole. */
 export interface SegmentState {
@@ -130,6 +132,56 @@ export function pinningSites(context: AnalysisInput, segments: readonly SegmentS
       allocations: ids,
     }))
     .sort((a, b) => b.part.bytes - a.part.bytes);
+}
+
+/** Who had the segments taken that are empty now, the largest first: what it needed then, nothing needs at this moment. */
+export function takersOfEmpty(
+  { input }: AnalysisInput,
+  event: EventIndex,
+): { readonly stack: StackIndex; readonly bytes: number; readonly count: number }[] {
+  const { segmentSpans, allocations } = input.replay;
+  const { start, end, address, sizeBytes, isSmall, isExpandable } = segmentSpans;
+  const live = [...liveAt(allocations, event)]
+    .map((id) => allocations.address[id])
+    .sort((a, b) => a - b);
+  const isEmpty = (span: number) => {
+    const [next = Number.POSITIVE_INFINITY] = live.slice(lowerBound(live, address[span]));
+    return next >= address[span] + sizeBytes[span];
+  };
+  const taken = [...start.keys()].filter(
+    (span) =>
+      start[span] >= 0 &&
+      start[span] <= event &&
+      end[span] > event &&
+      isSmall[span] === 0 &&
+      isExpandable[span] === 0 &&
+      isEmpty(span),
+  );
+  const byStack = groupBy(taken, (span) => input.trace.events.stack[start[span]]);
+  return [...byStack]
+    .map(([stack, spans]) => ({
+      stack,
+      bytes: sumBy(spans, (span) => sizeBytes[span]),
+      count: spans.length,
+    }))
+    .sort((a, b) => b.bytes - a.bytes);
+}
+
+/** Share of the steps. */
+const ALIKE_SHARE = 0.75;
+
+/** Whether most steps ask for the same large sizes in the same order: then padding and sorting change nothing. */
+export function asksAlike(context: AnalysisInput): boolean {
+  const [primary] = context.stepSequences;
+  if (primary === undefined || stepCount(primary) < MIN_STEPS) return false;
+  const { requestedBytes } = context.input.replay.allocations;
+  const sizes: number[][] = Array.from({ length: stepCount(primary) }, () => []);
+  forEachMade(context.input.replay.allocations, primary, (id, step) => {
+    if (requestedBytes[id] > LARGE_BYTES) sizes[step].push(requestedBytes[id]);
+  });
+  const counts = new Map<string, number>();
+  for (const own of sizes) countOne(counts, own.join(' '));
+  return highest([...counts.values()]) >= ALIKE_SHARE * sizes.length;
 }
 
 export interface VaryingSizes {

@@ -18,6 +18,7 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import {
+  asksAlike,
   largestGaps,
   overheadOf,
   type Pin,
@@ -25,6 +26,7 @@ import {
   type SegmentState,
   segmentsAt,
   sizesText,
+  takersOfEmpty,
   varyingSites,
 } from '../account/free-space.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -91,18 +93,30 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const varying = varyingSites(context).slice(0, 3);
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
   const isMostlyPinned = sumBy(pins, ({ part }) => part.bytes) >= MIN_PINNED_SHARE * bytes;
-  const isPinned = varied === undefined || isMostlyPinned;
+  const takers = isMostlyPinned || !asksAlike(context) ? [] : takersOfEmpty(context, event);
+  // Not if its own sizes vary within a step.
+  const taker = takers.find(
+    (one) => one.bytes >= MIN_PINNED_SHARE * bytes && one.stack !== varied?.stack,
+  );
+  const isPinned = taker === undefined && (varied === undefined || isMostlyPinned);
   // Backward has no line to show: the first pin that has one is more useful.
   const named = isPinned
     ? (pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0])
     : undefined;
-  const cause = named?.part.stack ?? varied?.stack;
+  const cause = named?.part.stack ?? taker?.stack ?? varied?.stack;
   const pinParts = pins.slice(0, TOP_PINS).map(({ part }) => part);
   // Not their sum over the run: it exceeds any GPU and can't be compared with the other parts.
   const sizeNote = 'different sizes requested, the largest shown';
-  const sizeParts = [...new Set([varied ?? [], varying].flat())].map((one) =>
-    sitePart(context, { stack: one.stack, bytes: one.largestBytes, count: one.sizes }, sizeNote),
+  const sizeParts = [...new Set(taker === undefined ? [varied ?? [], varying].flat() : [])].map(
+    (one) =>
+      sitePart(context, { stack: one.stack, bytes: one.largestBytes, count: one.sizes }, sizeNote),
   );
+  const takenParts =
+    taker !== undefined
+      ? takers
+          .slice(0, TOP_PINS)
+          .map((one) => sitePart(context, one, 'segments taken for it that were empty then'))
+      : [];
   // Segments go back when memory runs short.
   const isUsual = share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
   const isHarmless =
@@ -121,9 +135,10 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
           ? [`${formatBytes(overhead.stranded)} more was free in private pools.`]
           : []),
         ...(named === undefined ? [] : [pinText(where, named, pins)]),
-        ...(varied === undefined
+        ...(varied === undefined || taker !== undefined
           ? []
           : [`${placeText(context, varied.stack)} ${sizesText(varied)}`]),
+        ...(taker === undefined ? [] : [takenText(where, taker)]),
       ].join(' '),
     events: { first: halfway(curve), last: event },
     sites: [
@@ -131,12 +146,15 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
       ...varying.map((one) => ({ ...one, count: one.sizes })),
     ],
     note: '',
-    parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
+    parts:
+      named === undefined
+        ? [...takenParts, ...sizeParts, ...pinParts]
+        : [...pinParts, ...sizeParts],
     ids: named?.allocations ?? allocationsOfLine(context, cause),
     gaps: largestGaps(segments),
     facts: gapFacts(context, event, segments),
     series: curve.length < 2 ? undefined : gapSeries(curve),
-    advice: adviceFor('fragmentation'),
+    advice: adviceFor('fragmentation', undefined, { repeats: taker !== undefined }),
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
   });
@@ -152,6 +170,15 @@ function mayHaveBeenNeeded(before: number, { peaks }: Pick<Replay, 'peaks'>): bo
 function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {
   const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
   return `${where} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
+}
+
+/** 'Most of what was empty then was taken for attention.py:48 (forward): 3 segments, 272.00 MiB. …' */
+function takenText(
+  where: string,
+  { stack, bytes, count }: ReturnType<typeof takersOfEmpty>[number],
+): string {
+  const who = stack > EMPTY_STACK ? where : "calls without a Python stack, as backward's are";
+  return `Most of what was empty then was taken for ${who}: ${plural(count, 'segment')}, ${formatBytes(bytes)}. Steps ask for the same sizes each time, so padding would change nothing.`;
 }
 
 /** What the named line allocated, so that the views show the line that the claim names. */

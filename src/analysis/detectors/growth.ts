@@ -1,10 +1,11 @@
 /** Memory that grows step after step and is not given back. */
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, findingOf, placeText, stepSeries } from '../findings/finding-parts.ts';
@@ -42,7 +43,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
     const { stack: stacks, preexisting } = replay.allocations;
     const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
       ? 'No call stacks were recorded, and no annotation marks the steps'
-      : `No optimizer, annotation or loop that repeats at least ${MIN_STEPS} times was found`;
+      : `${replay.recording === 'truncated' ? 'In what is left of the recording, no' : 'No'} optimizer, annotation or loop that repeats at least ${MIN_STEPS} times was found`;
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
   const { bursts, suspects } = growthOf(context);
@@ -84,13 +85,15 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
   const sites = bursts
     .map(({ site, stack }) => ({ stack, ...(sums.get(site) ?? { bytes: 0, count: 0 }) }))
     .sort((a, b) => b.bytes - a.bytes);
-  const drops = highest(bursts.map((burst) => burst.drops.length));
-  const givenBackAt = lineThatFrees(context, ids);
-  const isBy = givenBackAt === undefined ? '' : ` by ${givenBackAt}`;
+  const drops =
+    highest(bursts.map((burst) => burst.drops.length)) +
+    Number(isDroppedLater(context, bytes, ids));
+  const lines = linesThatFree(context, ids);
+  const isBy = lines.length === 0 ? '' : ` by ${lines.map(frameLabel).join(' and ')}`;
   const why =
-    givenBackAt === undefined
+    lines.length === 0
       ? "it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design"
-      : "that line drops what holds it, or runs Python's garbage collector";
+      : `${lines.length === 1 ? 'that line drops' : 'these lines drop'} what holds it, or ${lines.length === 1 ? 'runs' : 'run'} Python's garbage collector`;
   const finding: GrowthFinding = findingOf(context, {
     detector: 'growth',
     kind: 'freed-in-bursts',
@@ -106,9 +109,9 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
     ids,
     moment,
     series: stepSeries('bytes not freed', bounds, bytes),
-    advice: [givenBackAt === undefined ? BREAK_CYCLE : KEEP_LESS],
+    advice: [lines.length === 0 ? BREAK_CYCLE : KEEP_LESS],
     disproof:
-      givenBackAt === undefined
+      lines.length === 0
         ? 'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.'
         : 'With a number or a copy on the CPU kept of each instead, the curve stays as it is.',
   });
@@ -118,7 +121,22 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
 const BREAK_CYCLE =
   'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.';
 const KEEP_LESS =
-  'Keep only what is needed of each (a number, or a copy on the CPU), or empty what holds them more often. If that line calls gc.collect(), an object that refers to itself keeps them: break the cycle.';
+  'Keep only what is needed of each (a number, or a copy on the CPU), or empty what holds them more often. If such a line calls gc.collect(), an object that refers to itself keeps them: break the cycle.';
+/** Of the highest, and of what it was then. */
+const PILE_SHARE = 0.5;
+const LEFT_SHARE = 0.25;
+
+/** Whether a pile that was there at the last step's end was given back after it, as when the function returned. */
+function isDroppedLater(
+  { input }: AnalysisInput,
+  bytes: Float64Array,
+  ids: readonly AllocationIndex[],
+): boolean {
+  const { freeRequested, sizeBytes } = input.replay.allocations;
+  const last = bytes[bytes.length - 1];
+  const left = sumBy(ids, (id) => (freeRequested[id] === NEVER ? sizeBytes[id] : 0));
+  return last >= PILE_SHARE * highest(bytes) && left <= LEFT_SHARE * last;
+}
 
 /** What is live at a moment, by call site. */
 function sumsOfSites(context: AnalysisInput, ids: readonly AllocationIndex[], moment: EventIndex) {
@@ -133,11 +151,12 @@ function sumsOfSites(context: AnalysisInput, ids: readonly AllocationIndex[], mo
   );
 }
 
-/** Share of the tensors given back that one line frees. The garbage collector runs wherever the program happens to be. */
-const ONE_LINE = 0.9;
+/** Share of the tensors given back that so many lines free. The garbage collector runs wherever the program happens to be. */
+const FEW_LINES = 0.9;
+const MAX_LINES = 2;
 
-/** The user's line that gives nearly all of them back; undefined if many do, or the frees have no stacks. */
-function lineThatFrees({ input }: AnalysisInput, ids: readonly AllocationIndex[]) {
+/** The user's lines that give nearly all of them back; none if many do, or the frees have no stacks. */
+function linesThatFree({ input }: AnalysisInput, ids: readonly AllocationIndex[]): FrameView[] {
   const { freeRequested } = input.replay.allocations;
   const { action, stack } = input.trace.events;
   const freed = ids.filter((id) => freeRequested[id] < action.length);
@@ -146,9 +165,11 @@ function lineThatFrees({ input }: AnalysisInput, ids: readonly AllocationIndex[]
     const line = input.stacks.topUserFrame(stack[freeRequested[id]]);
     if (line !== undefined) addUp(counts, line, 1);
   }
-  if (counts.size === 0) return undefined;
-  const [[line, count]] = largestFirst(counts);
-  return count < ONE_LINE * freed.length ? undefined : frameLabel(input.stacks.frame(line));
+  const most = largestFirst(counts).slice(0, MAX_LINES);
+  const alone = most.filter(([, count]) => count >= FEW_LINES * freed.length);
+  const lines = alone.length > 0 ? alone : most;
+  const isNearlyAll = sumBy(lines, ([, count]) => count) >= FEW_LINES * freed.length;
+  return isNearlyAll ? lines.map(([line]) => input.stacks.frame(line)) : [];
 }
 
 /** The sites' total after each step, the event it is of, and the allocations that outlived their step. */

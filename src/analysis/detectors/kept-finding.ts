@@ -36,6 +36,9 @@ export interface Cohort {
 /** Share of the peak: from here on, a cohort that is no leak is worth a finding. */
 const NOTABLE_SHARE = 0.05;
 
+/** Less from a few steps may be anything, such as what a graph beside it saved outside the model. */
+const MIN_UNSURE_BYTES = 2 ** 20;
+
 /** All leaks, and the large cohorts beside them: whatever the verdict may name has its finding. */
 export function cohortsToTell(context: AnalysisInput): Cohort[] {
   const kept = context.once(keptInRun).map(({ entry }) => entry);
@@ -44,6 +47,8 @@ export function cohortsToTell(context: AnalysisInput): Cohort[] {
   const told = new Set<AccountEntry>();
   const leaking = context.once(mergedLeaks).flatMap((leaks): Cohort[] => {
     const own = new Set(keptBy(leaks));
+    const isTiny = bytesOf(context, own) < Math.min(MIN_UNSURE_BYTES, least);
+    if (isTiny && !leaks.some(({ isSure }) => isSure)) return [];
     const isSame = (entry: AccountEntry) => entry.allocations.some((id) => own.has(id));
     const isMore = ({ bytes }: AccountEntry) => bytes > bytesOf(context, own);
     const entry = kept.find(isSame) ?? entries.find((one) => isMore(one) && isSame(one));

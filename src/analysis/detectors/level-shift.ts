@@ -58,8 +58,9 @@ const MAX_LISTED = 3;
 export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFinding> {
   const [primary] = context.stepSequences;
   if (primary === undefined) {
+    const isLeftOnly = context.input.replay.recording === 'truncated';
     return cannotTell(
-      'No optimizer, annotation or loop repeats often enough, so there are no steps to compare.',
+      `${isLeftOnly ? 'In what is left of the recording, no' : 'No'} optimizer, annotation or loop repeats often enough, so there are no steps to compare.`,
     );
   }
   const steps = stepCount(primary);

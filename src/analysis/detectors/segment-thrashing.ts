@@ -52,9 +52,10 @@ export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<T
   }
   const severity = isSevere(context, retaken, costUs) ? 'medium' : 'low';
   // What PyTorch gave back while memory ran out is part of the OOM, which has its own advice.
-  if (severity === 'low' && retries === flushes && fatalOom(context) !== undefined)
+  const oom = fatalOom(context);
+  if (severity === 'low' && retries === flushes && oom !== undefined)
     return clear(
-      `${given}${searched > 0 ? ', the others' : ''} for requests that did not fit, before memory ran out: that belongs to the OOM.`,
+      `${given}${searched > 0 ? ', the others' : ''} for requests that did not fit${servedText(context, oom, freed - searched)}.`,
     );
   const { events } = context.input.trace;
   const sites = sumByStack(events, retaken);
@@ -113,6 +114,19 @@ function retriesOf({ input: { trace, replay, snapshot } }: AnalysisInput): Relea
   const reserved = new ReservedSteps(replay.segmentSpans);
   const runs = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, settings);
   return recordedRetries(trace, runs, settings);
+}
+
+/** ': 140 for some that then did, 76 for the one that ran out of memory' */
+function servedText({ input }: AnalysisInput, oom: EventIndex, freed: number): string {
+  const { action } = input.trace.events;
+  const before = action.subarray(0, oom);
+  const last = action
+    .subarray(before.lastIndexOf(TraceAction.Alloc) + 1, oom)
+    .filter(isReleasing).length;
+  if (last === 0) return ', which then did: the cache was given back for them';
+  return freed > last
+    ? `: ${formatCount(freed - last)} for some that then did, ${formatCount(last)} for the one that ran out of memory`
+    : ', before memory ran out: that belongs to the OOM';
 }
 
 /** ', 536 of them after cuDNN had tried its algorithms' */

@@ -11,7 +11,7 @@ import {
   type Finding,
   RUN_DETECTOR,
 } from './detectors.ts';
-import { cannotTell } from './finding-parts.ts';
+import { cannotTell, clear } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
 import type { DetectorResult, DeviceTables } from './types.ts';
 import { checkOn, findingOn, judgementOn } from './vendor-words.ts';
@@ -65,14 +65,19 @@ export async function analyseContext(
 /** These describe what the growth check may have found too: kept graphs, and copies that pile up one by one. */
 const RETELLING: readonly DetectorId[] = ['no-grad', 'level-shift'];
 
-/** Kept graphs that grow are the growth check's: then no other check calls graphs clear. */
+/**
+ * Kept graphs that grow are the growth check's: then no other check calls graphs clear, unless each had its backward.
+ */
 function toldInstead(
   result: DetectorResult<Finding>,
   detector: DetectorId,
   told: readonly Finding[],
 ): DetectorResult<Finding> {
-  const isTold = detector === 'no-grad' && told.some(({ kind }) => kind === 'kept-graph');
-  return isTold && result.status === 'clear' ? { status: 'found', findings: [] } : result;
+  const kept = told.filter(({ kind }) => kind === 'kept-graph');
+  if (detector !== 'no-grad' || result.status !== 'clear' || kept.length === 0) return result;
+  return kept.every(({ pattern }) => pattern === 'retained-graph')
+    ? clear(`${result.checked} Graphs that stay after it are told as growth.`)
+    : { status: 'found', findings: [] };
 }
 
 /** Whether a growth finding has most of its bytes: one memory has one finding. */

@@ -5,7 +5,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { type Classification, MemoryClass } from '../../device/classes/types.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
-import { keepOnlyFrames, pythonFrameMask, StackReader } from '../../device/model/stacks.ts';
+import { pythonFrameMask, pythonTree, StackReader } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { usedPools } from '../../device/serving/pools.ts';
 import { isServer } from '../../device/serving/serving-lens.ts';
@@ -172,7 +172,7 @@ export function withPythonStacks(input: DeviceTables): DeviceTables {
   );
   // A recording without any Python frame (a libtorch program) keeps its C++ frames.
   if (!isPython.includes(1) || !isPython.includes(0)) return input;
-  const { stacks, rowOf } = keepOnlyFrames(input.snapshot.stacks, isPython);
+  const { stacks, rowOf } = pythonTree(input.snapshot.stacks, isPython);
   const mapped = <T extends { readonly stack: Int32Array }>(table: T): T => ({
     ...table,
     stack: table.stack.map((stack) => (stack > EMPTY_STACK ? rowOf[stack] : stack)),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { analysisOf } from '../../testing/analysed.ts';
 import { loadCapture } from '../../testing/captures.ts';
-import { contextsOf } from '../../testing/contexts.ts';
+import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { withPythonStacks } from './analysis-input.ts';
 import type { Finding } from './detectors.ts';
 
@@ -52,6 +52,27 @@ describe('stacks without C++', () => {
     }
     expect(places.size).toBeGreaterThan(10);
     expect(input.snapshot.stacks.length).toBeLessThan(context.snapshot.stacks.length);
+  });
+
+  it('lack frames of TorchScript that are outside of what calls them', () => {
+    const frame = (filename: string, name: string, line: number) => ({ filename, name, line });
+    const cpp = frame('??', 'at::native::tanh', 0);
+    const path = [frame('/x/glow.py', 'forward', 163), frame('/x/train.py', 'train', 128)];
+    const main = frame('/x/train.py', '<module>', 193);
+    const scripted = frame('/x/glow.py', 'fused', 36);
+    const alloc = (addr: number, frames: readonly unknown[]) => ({
+      action: 'alloc',
+      addr,
+      size: 512,
+      frames,
+    });
+    const context = contextOf(
+      traceOf(alloc(512, [cpp, ...path, main]), alloc(1024, [cpp, ...path, scripted, main])),
+    );
+    const [own, other] = withPythonStacks(context).replay.allocations.stack;
+    expect(other).toBe(own);
+    const [site, otherSite] = [...context.replay.allocations.stack].map(context.stacks.siteOf);
+    expect(otherSite).toBe(site);
   });
 
   it('are unchanged if all frames are Python', () => {

@@ -10,7 +10,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel } from '../findings/user-lines.ts';
@@ -29,6 +29,8 @@ export interface WaitingPasses {
   readonly tensors: readonly AllocationIndex[];
   /** What all but the largest of them take. */
   readonly savedBytes: number;
+  /** When what passes of these calls kept would be freed if backward came right after each: as the pass ends. */
+  readonly ends: ReadonlyMap<AllocationIndex, EventIndex>;
   /** The lines that call the model, that of the most bytes first. */
   readonly lines: readonly FrameView[];
   /** A backward ran between them, as in meta-learning or an attack: with create_graph=True, or for a part of them. */
@@ -69,11 +71,17 @@ export function waitingPasses(
     : [];
   const bytes = own + liveBytes(ofGradients);
   const frames = calls.flatMap(([{ call }]) => callerOfModel(context, call) ?? []);
+  const bytesOfLargest = highest(runs.map((run) => run.bytes));
+  const inCalls = new Set(runs.map(({ call }) => call));
+  const ofCallsEver = context.once(evidentRuns).filter(({ call }) => inCalls.has(call));
+  // Backward may have used up a part of the last ones.
+  const waited = ofCallsEver.filter(({ first }) => first >= runs[0].first && start[first] <= event);
   return {
-    count: runs.length,
+    count: hadBackward ? runs.length : waited.length,
     bytes,
     tensors: [...runs.flatMap(({ kept }) => kept.filter(isLive)), ...ofGradients],
-    savedBytes: (bytes * (own - highest(runs.map((run) => run.bytes)))) / own,
+    savedBytes: (bytes * (own - bytesOfLargest)) / own,
+    ends: new Map(ofCallsEver.flatMap(({ kept, close }) => kept.map((id) => [id, close] as const))),
     lines: [...new Set(frames)].map((frame) => context.input.stacks.frame(frame)),
     hadBackward,
   };

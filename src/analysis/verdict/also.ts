@@ -33,6 +33,7 @@ import { firstPassBegin } from '../steps/forward-runs.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { waitingPasses } from '../steps/waiting-passes.ts';
 import type { Case, Diagnosis, Failure } from './case.ts';
+import { linesOfBackwards } from './outstaying.ts';
 import { type Figures, ifGone, WHEN } from './sentences.ts';
 import { type Forecast, isOnlyAdvice, OF_FUNCTION } from './types.ts';
 import { remainderText } from './unfinished.ts';
@@ -43,6 +44,7 @@ export function alsoOf(figures: Figures): string[] {
   const { failure } = known;
   return [
     ...insideText(known, diagnosis),
+    ...ranText(known, diagnosis),
     ...elsewhereText(figures),
     ...(failure === undefined ? [] : failureText(failure, known, diagnosis)),
     ...(diagnosis.cause === 'none'
@@ -86,6 +88,15 @@ function insideText({ context }: Case, { cause, bytes, entry, lines }: Diagnosis
   return [
     `${formatBytes(inside.bytes)} of it is from ${locationText(line)}, which ${frameLabel(called)} calls: it may be held there, too.`,
   ];
+}
+
+/** Of kept graphs that backward was to free: where it ran. */
+function ranText({ context }: Case, { cause, pattern, entry }: Diagnosis): string[] {
+  if (cause !== 'kept-graph' || pattern !== 'retained-graph' || entry === undefined) return [];
+  const lines = linesOfBackwards(context, entry);
+  return lines.length === 0
+    ? []
+    : [`Their own backward, at ${lines.map(frameLabel).join(' and ')}, left them as they were.`];
 }
 
 /** Share of what is kept that must be saved by not keeping it, for no word about it. */

@@ -41,6 +41,8 @@ export interface Diagnosis {
   readonly ranBy?: readonly FrameView[];
   /** Gradients that no optimizer uses. */
   readonly idle?: { readonly count: number; readonly bytes: number };
+  /** How often a loop in the forward pass turns. */
+  readonly turns?: number;
   /** How much lower the run's peak would be without it, if neither an entry nor a finding says so. */
   readonly lowersPeakBytes?: number;
   /** Whether `bytes` are from the end of the run, where far more had accumulated than at the peak. */
@@ -185,6 +187,7 @@ export const DOES = {
   'pinned by': 'pins memory',
   'requested by': 'asked for it',
   'called by': 'calls the model',
+  'in it': 'is in that loop',
 } as const;
 
 export const doesOf = (finding: Finding | undefined): string =>

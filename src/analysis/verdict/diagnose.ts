@@ -8,6 +8,7 @@ import { knownBytes } from '../../device/model/card.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { overheadOf } from '../account/free-space.ts';
+import { peakWithout } from '../account/moment.ts';
 import { poolsOfGraphs } from '../account/private-pools.ts';
 import {
   type Account,
@@ -289,7 +290,9 @@ function waitingGraphs({ context, account, failure }: Case): Diagnosis | undefin
   const waiting = waitingPasses(context, account);
   // Second-order training needs its graphs as long as they fit.
   if (waiting === undefined || (waiting.hadBackward && failure === undefined)) return undefined;
-  const { bytes, savedBytes, hadBackward, tensors } = waiting;
+  const { bytes, savedBytes, hadBackward, tensors, ends } = waiting;
+  const elsewhere = () =>
+    account.allocatedBytes - peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
   const lines = withCaller(waiting.lines, failure?.lines ?? []);
   const does = DOES['called by'];
   return {
@@ -297,7 +300,7 @@ function waitingGraphs({ context, account, failure }: Case): Diagnosis | undefin
     pattern: hadBackward ? 'retained-graph' : 'waiting-graphs',
     severity: 'low',
     ...{ waiting, tensors },
-    lowersPeakBytes: savedBytes,
+    lowersPeakBytes: failure === undefined ? Math.min(savedBytes, elsewhere()) : savedBytes,
   };
 }
 

@@ -6,6 +6,7 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import {
   type EventIndex,
   type FrameIndex,
@@ -17,7 +18,7 @@ import { wasDrained, wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, innermostOwn } from '../findings/user-lines.ts';
-import type { ForwardRun } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import { evidentRuns, madeInBackward } from '../steps/pass-graphs.ts';
 import { type Case, type Diagnosis, DOES, ofEntry, plain } from './case.ts';
 
@@ -135,6 +136,21 @@ export function retainedGraphs(
     ...{ pattern: 'retained-graph', severity: 'low', tensors: live, ranBy },
     lowersPeakBytes: allocatedBytes - rest,
   };
+}
+
+/** The lines whose backward left most of an entry's passes, each once. */
+export function linesOfBackwards(
+  context: AnalysisInput,
+  { allocations }: AccountEntry,
+): FrameView[] {
+  const own = new Set(allocations);
+  const lines = context.once(forwardRuns).flatMap(({ kept, last, ownBackward }) => {
+    const isOwn = 2 * kept.filter((id) => own.has(id)).length > kept.length;
+    return ownBackward === undefined || !isOwn
+      ? []
+      : (lineOfBackward(context, last + 1, ownBackward) ?? []);
+  });
+  return [...new Set(lines)].map((line) => context.input.stacks.frame(line));
 }
 
 /** The user's line of the last backward() between an allocation and an event: it makes the gradient that it begins with. */

@@ -19,6 +19,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, isSameLine, type Line, userLines } from '../findings/user-lines.ts';
 import { firstPassBegin, forwardRuns } from '../steps/forward-runs.ts';
 import { type Case, type Diagnosis, DOES, plain } from './case.ts';
+import { longLoop } from './long-loops.ts';
 import { MIN_BYTES, piledUp, retainedGraphs } from './outstaying.ts';
 import type { Cause, Pattern } from './types.ts';
 
@@ -40,7 +41,8 @@ export function peakMaker(known: Case): Diagnosis | undefined {
     lineScratch(context, account) ??
     innerGraph(context, account) ??
     untrainedPart(context, account) ??
-    largerPart(context, account)
+    largerPart(context, account) ??
+    longLoop(context, account)
   );
 }
 

@@ -44,6 +44,8 @@ export interface Circumstances {
   readonly staysWide?: boolean;
   /** Dense gradients of embedding tables, as the C++ frames name them: most rows of them are zero. */
   readonly embeddingBytes?: number | undefined;
+  /** Steps ask for the same sizes already. */
+  readonly repeats?: boolean | undefined;
   /** Scratch tensors that do not shrink with the batch. */
   readonly ofWeightsBytes?: number | undefined;
   /** What was requested and did not fit, if a smaller batch makes it smaller too. */
@@ -90,7 +92,7 @@ export function ideasFor(
       // Whatever carries a graph on, a state or an output, none is needed.
       return isUntrained ? [...NO_GRAPH, ...DETACH] : [...DETACH, ...SOME_NO_GRAD];
     case 'fragmentation':
-      return [...EXPANDABLE, ...limit, ...REPEAT_SIZES];
+      return [...EXPANDABLE, ...limit, ...(circumstances.repeats === true ? [] : REPEAT_SIZES)];
     case 'request':
       return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas()];
     case 'model-state':

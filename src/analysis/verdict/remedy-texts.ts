@@ -238,6 +238,12 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
     'batch-size':
       'Use a smaller batch there: without a backward pass, results do not depend on it.',
   }),
+  'long-loop': some({
+    'shorter-loop':
+      "Check how often it has to turn. Over padded sequences: no further than the batch's longest (sort by length, pack_padded_sequence, mask by the true lengths). Over long ones: backward in pieces, detaching the state after each.",
+    checkpointing:
+      'Or recompute each turn in backward: torch.utils.checkpoint.checkpoint(step, *inputs, use_reentrant=False).',
+  }),
   'waiting-graphs': all({
     'backward-each':
       'Unless the passes need each other, call backward() after each: gradients add up, and one graph at a time is there. Divide a loss that is a mean by their number.',

@@ -160,6 +160,8 @@ const BRIEFS: { readonly [C in Cause | Pattern]?: Brief } = {
   'piled-up': (size) => `${size} of tensors pile up before they are given back`,
   'line-scratch': (size) => `one line makes ${size} of scratch tensors`,
   'untrained-part': (size) => `${size} of activations may be of a part that is not trained`,
+  'long-loop': (size, _, { turns = 0 }) =>
+    `${formatCount(turns)} turns of a loop in the forward pass keep ${size}`,
   'larger-part': (size) => `one part of the run needs ${size} more than the rest`,
   'stepped-up': (size, known) => `from one ${turnOf(known.context)} on, each needs ${size} more`,
   'segments-retaken': (size) => `${size} is given back and asked for again`,
@@ -233,6 +235,8 @@ function clauseOf(figures: Figures): string {
       return `tensors that ${at}${besides} allocate${besides === '' ? 's' : ''} pile up before they are given back: ${share}.`;
     case 'line-scratch':
       return `${at} makes scratch tensors that are soon freed: ${share}.`;
+    case 'long-loop':
+      return `the loop around ${at} turns ${formatCount(diagnosis.turns ?? 0)} times in a forward pass, with tensors of the same sizes each time, and what they keep for backward is ${share}.`;
     case 'larger-part': {
       const all = known.account.allocatedBytes;
       return `${passes} need ${formatBytes(all)}, the rest of the run at most ${formatBytes(all - bytes)}.`;

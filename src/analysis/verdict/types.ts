@@ -69,6 +69,7 @@ export type Pattern =
   | 'line-scratch'
   | 'larger-part'
   | 'untrained-part'
+  | 'long-loop'
   | 'segments-retaken';
 
 /** Stable IDs. */
@@ -106,6 +107,7 @@ export type RemedyId =
   | 'smaller-collectives'
   | 'lean-process'
   | 'check-batch'
+  | 'shorter-loop'
   | 'record-more';
 
 export interface Remedy {
@@ -205,6 +207,7 @@ const PEAK_MAKERS: readonly (Pattern | undefined)[] = [
   'line-scratch',
   'larger-part',
   'untrained-part',
+  'long-loop',
 ];
 
 /** All lines of a function make it. */

@@ -142,7 +142,7 @@ export class StackReader {
     const isPython = pythonFrameMask(frames.length, (frame) => this.isPython(frame));
     const sites = Int32Array.from({ length: stacks.length }, (_, row) => row);
     if (!isPython.includes(1) || !isPython.includes(0)) return sites;
-    const { rowOf, recordedOf } = keepOnlyFrames(stacks, isPython);
+    const { rowOf, recordedOf } = pythonTree(stacks, isPython);
     const byName = new Map<string, StackIndex>();
     for (let row = 1; row < sites.length; row++) {
       sites[row] = rowOf[row] === EMPTY_STACK ? this.#cppSite(row, byName) : recordedOf[rowOf[row]];
@@ -208,8 +208,44 @@ export const absenceText = (kind: StackKind): string => ABSENCE_TEXTS[kind];
 export const pythonFrameMask = (length: number, isPython: (frame: FrameIndex) => boolean) =>
   Uint8Array.from({ length }, (_, frame) => (isPython(frame) ? 1 : 0));
 
+/** The stack tree with only Python frames, without those of TorchScript that are out of place. */
+export function pythonTree(whole: StackTable, isPython: Uint8Array) {
+  const tree = keepOnlyFrames(whole, isPython);
+  const misplaced = scriptRows(tree.stacks);
+  if (misplaced.size === 0) return tree;
+  const isLeftOut = new Set([...tree.rowOf.keys()].filter((row) => misplaced.has(tree.rowOf[row])));
+  return keepOnlyFrames(whole, isPython, isLeftOut);
+}
+
+/**
+ * Among C++ frames, PyTorch puts those of a scripted function far out in a stack, not where it was called:
+ *
+ *     main:193 train:128 forward:163
+ *     main:193 fused:36 train:128 forward:163     fused() is called by forward:163, and calls no train()
+ *
+ * @returns rows directly within a stack's outermost frame whose callee that frame itself calls too, on the same line
+ */
+function scriptRows({ length, frame, parent }: StackTable): ReadonlySet<StackIndex> {
+  const isSecond = (row: StackIndex) =>
+    parent[row] > EMPTY_STACK && parent[parent[row]] === EMPTY_STACK;
+  const calls = new Map<StackIndex, Set<FrameIndex>>();
+  for (let row = 1; row < length; row++)
+    if (isSecond(row)) getOrMake(calls, parent[row], () => new Set()).add(frame[row]);
+  const found = new Set<StackIndex>();
+  for (let row = 1; row < length; row++) {
+    const above = parent[row];
+    if (isSecond(above) && frame[above] !== frame[row] && calls.get(parent[above])?.has(frame[row]))
+      found.add(above);
+  }
+  return found;
+}
+
 /** The stack tree with only the kept frames. Callers still come before callees. */
-export function keepOnlyFrames({ length, frame, parent }: StackTable, isKept: Uint8Array) {
+export function keepOnlyFrames(
+  { length, frame, parent }: StackTable,
+  isKept: Uint8Array,
+  isLeftOut: ReadonlySet<StackIndex> = new Set(),
+) {
   const frames = growableInt32();
   const parents = growableInt32();
   const recorded = growableInt32();
@@ -225,7 +261,7 @@ export function keepOnlyFrames({ length, frame, parent }: StackTable, isKept: Ui
   add(-1, -1, EMPTY_STACK);
   for (let row = 1; row < length; row++) {
     const above = rowOf[parent[row]];
-    if (isKept[frame[row]] === 0) {
+    if (isKept[frame[row]] === 0 || isLeftOut.has(row)) {
       rowOf[row] = above;
       continue;
     }

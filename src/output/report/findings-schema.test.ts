@@ -78,6 +78,7 @@ const pattern = wordsOf<Pattern>({
   'line-scratch': true,
   'larger-part': true,
   'untrained-part': true,
+  'long-loop': true,
   'segments-retaken': true,
 });
 
@@ -115,6 +116,7 @@ const remedy = wordsOf<RemedyId>({
   'smaller-collectives': true,
   'lean-process': true,
   'check-batch': true,
+  'shorter-loop': true,
   'record-more': true,
 });
 

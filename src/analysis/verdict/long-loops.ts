@@ -1,0 +1,109 @@
+/**
+ * A loop within the forward pass whose turns are most of the peak: the time steps of a recurrence or of a decoder. No fault,
+ * but its length is what to look at first:
+ *
+ *     for t in range(max(lengths)):     101 turns in each pass, though captions have 20 words: they are padded
+ *         h = self.attention(out, h)    101 × 49 MiB
+ */
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
+import { highest } from '../../base/extremes.ts';
+import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import { type Account, allocationsOf } from '../account/types.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
+import { rowsOf, userLines } from '../findings/user-lines.ts';
+import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
+import { type Diagnosis, DOES, plain } from './case.ts';
+import { MIN_BYTES } from './outstaying.ts';
+
+/** A network has fewer layers of one line. */
+const MIN_TURNS = 64;
+/** Of the peak. */
+const LOOP_SHARE = 0.5;
+/** Of the turns: the last ones may be cut off. */
+const SAME_TURNS = 0.9;
+/** Smaller parameters may have one size by chance. */
+const MIN_PARAMETER = 2 ** 16;
+
+/** The loop of the largest pass at the account's moment; undefined if its turns are a small part of the peak. */
+export function longLoop(context: AnalysisInput, account: Account): Diagnosis | undefined {
+  const { stack, sizeBytes, start, freeRequested } = context.input.replay.allocations;
+  const { event } = account.moment;
+  const least = Math.max(MIN_BYTES, LOOP_SHARE * account.allocatedBytes);
+  const isLive = (id: AllocationIndex) => start[id] <= event && freeRequested[id] > event;
+  const liveBytes = ({ kept }: ForwardRun) => sumBy(kept.filter(isLive), (id) => sizeBytes[id]);
+  // A criterion that ran after the model is a pass too.
+  const [run] = context
+    .once(forwardRuns)
+    .filter(({ first, keptBytes }) => start[first] <= event && keptBytes >= least)
+    .sort((a, b) => liveBytes(b) - liveBytes(a));
+  if (!context.isTraining || run === undefined) return undefined;
+  const { turns, ids } = turnsOf(context, run, allocationsOf(account, ['activations']));
+  const bytes = sumBy(ids, (id) => sizeBytes[id]);
+  if (turns < MIN_TURNS || bytes < least) return undefined;
+  if (areLayers(context, account, turns)) return undefined;
+  const bytesOf = new Map<StackIndex, number>();
+  for (const id of ids) addUp(bytesOf, stack[id], sizeBytes[id]);
+  const [[heaviest]] = largestFirst(bytesOf);
+  return {
+    ...plain(
+      'activations',
+      bytes,
+      linesOfLoop(context, heaviest, [...bytesOf.keys()]),
+      DOES['in it'],
+    ),
+    ...{ pattern: 'long-loop', severity: 'low', tensors: ids, turns },
+  };
+}
+
+/**
+ * How often the pass made a tensor at the stacks that have most of these bytes, and what was made as often. Only tensors of
+ * one size: those of layers differ, and those of shorter sequences too.
+ */
+function turnsOf(
+  context: AnalysisInput,
+  { first, last }: ForwardRun,
+  live: readonly AllocationIndex[],
+) {
+  const { stack, sizeBytes, requestedBytes } = context.input.replay.allocations;
+  const own = live.filter((id) => id >= first && id <= last && stack[id] > EMPTY_STACK);
+  const alike = [...groupBy(own, (id) => `${stack[id]} ${requestedBytes[id]}`).values()];
+  const byCount = new Map<number, number>();
+  for (const same of alike)
+    addUp(
+      byCount,
+      same.length,
+      sumBy(same, (id) => sizeBytes[id]),
+    );
+  const [[turns] = [0]] = largestFirst(byCount);
+  const ids = alike.filter(({ length }) => length <= turns && length >= SAME_TURNS * turns);
+  return { turns, ids: ids.flat() };
+}
+
+/** Layers of one line have parameters each, as many of one size as there are layers. */
+function areLayers({ input }: AnalysisInput, account: Account, turns: number): boolean {
+  const { requestedBytes } = input.replay.allocations;
+  const large = allocationsOf(account, ['parameters']).filter(
+    (id) => requestedBytes[id] >= MIN_PARAMETER,
+  );
+  const counts = [...groupBy(large, (id) => requestedBytes[id]).values()].map(
+    ({ length }) => length,
+  );
+  return highest([0, ...counts]) >= SAME_TURNS * turns;
+}
+
+/** The line of the loop that leads to the heaviest stack: where the stacks of a turn part. */
+function linesOfLoop(context: AnalysisInput, heaviest: StackIndex, stacks: readonly StackIndex[]) {
+  const { frame } = context.input.snapshot.stacks;
+  const others = stacks.map((own) => new Set(rowsOf(context.input, own)));
+  const rows = rowsOf(context.input, heaviest);
+  const common = rows.findIndex((row) => others.every((own) => own.has(row)));
+  const lead = rows[common - 1];
+  const lines = userLines(context, heaviest);
+  if (lead === undefined) return lines;
+  const view = context.input.stacks.frame(frame[lead]);
+  const at = lines.findIndex(
+    ({ filename, line }) => filename === view.filename && line === view.line,
+  );
+  return lines.slice(Math.max(0, at));
+}
