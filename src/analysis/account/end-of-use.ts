@@ -62,12 +62,19 @@ function breaksOff(context: AnalysisInput, { loop, bounds }: StepSequence): bool
     return row;
   });
   const recorded = start.subarray(preexisting);
-  const [first, last] = [bounds[0], bounds[bounds.length - 2]].map(
-    (bound) => preexisting + upperBound(recorded, bound),
+  const firstAfter = (bound: EventIndex) => preexisting + upperBound(recorded, bound);
+  const [first, before, last] = [bounds[0], bounds.at(-3) ?? bounds[0], bounds.at(-2) ?? 0].map(
+    firstAfter,
   );
   const line = lineOf(asking);
   const isRepeated = stack.subarray(first, last).some((own) => lineOf(own) === line);
-  return line > 0 && isRepeated && stack[last] !== asking;
+  const isAsking = (own: StackIndex) => own === asking;
+  // It asks for what the turn began with, as often as the turn before did: then that is over.
+  const isNext =
+    stack[last] === asking &&
+    stack.subarray(last).filter(isAsking).length >=
+      stack.subarray(before, last).filter(isAsking).length;
+  return line > 0 && isRepeated && !isNext;
 }
 
 /**
