@@ -188,6 +188,7 @@ export const DOES = {
   'requested by': 'asked for it',
   'called by': 'calls the model',
   'in it': 'is in that loop',
+  'ran backward': 'runs that backward',
 } as const;
 
 export const doesOf = (finding: Finding | undefined): string =>

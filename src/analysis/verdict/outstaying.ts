@@ -132,7 +132,12 @@ export function retainedGraphs(
   );
   const rest = peakWithout(context.input, ends.keys(), (id) => ends.get(id) ?? -1);
   return {
-    ...plain('activations', bytes, [...lines, ...ranBy], DOES['called by']),
+    ...plain(
+      'activations',
+      bytes,
+      [...ranBy, ...lines],
+      DOES[ranBy.length > 0 ? 'ran backward' : 'called by'],
+    ),
     ...{ pattern: 'retained-graph', severity: 'low', tensors: live, ranBy },
     lowersPeakBytes: allocatedBytes - rest,
   };

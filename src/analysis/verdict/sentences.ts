@@ -221,7 +221,7 @@ function clauseOf(figures: Figures): string {
     case 'retained-graph':
       if (diagnosis.cause !== 'activations') break;
       return diagnosis.waiting === undefined
-        ? `forward passes${calledBy(lines.slice(0, lines.length - ranBy.length))} keep their graphs after their own backward${atLines(ranBy)}: ${share}.`
+        ? `forward passes${calledBy(lines.slice(ranBy.length))} keep their graphs after their own backward${atLines(ranBy)}: ${share}.`
         : `${waitingText(diagnosis)} keep their graphs although backward has run between them: ${share}.`;
     case 'larger-pass':
       return `${largerPassText(figures)} ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;

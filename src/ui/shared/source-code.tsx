@@ -4,6 +4,7 @@ import { useStore } from 'zustand';
 import { errorText } from '../../base/errors.ts';
 import { fileName } from '../../base/file-names.ts';
 import { frameLocation } from '../../device/model/frame-text.ts';
+import { keepingLines } from '../../device/model/keeping-lines.ts';
 import { type CodeLines, codeLines, linesAround } from '../../device/model/source-code.ts';
 import {
   type FolderFile,
@@ -14,6 +15,7 @@ import type { FrameView } from '../../device/model/types.ts';
 import type { SourceText } from '../../format/snapshot/tables.ts';
 import { useStores } from '../../state/stores.ts';
 import { breakable } from './facts.tsx';
+import { FrameLink, FrameLinks } from './frame-links.tsx';
 import { type AskDevice, useAsk, useComposedQuery } from './use-query.ts';
 
 export interface SourceCode {
@@ -119,4 +121,33 @@ export function CodeExcerpt({ frame }: { readonly frame: FrameView }) {
       ))}
     </ol>
   );
+}
+
+/** The lines of its function that may hold what a frame's line made, where the text is known. */
+export function MayBeHeld({
+  frame,
+  isGraph,
+}: {
+  readonly frame: FrameView;
+  readonly isGraph: boolean;
+}) {
+  const lines = useCodeLines(useSourceCode(frame.kind === 'cpp' ? undefined : frame.filename));
+  const found = useMemo(
+    () => (lines === undefined ? [] : keepingLines(lines, frame.line, isGraph)),
+    [lines, frame.line, isGraph],
+  );
+  return found.map(({ line, code }) => {
+    const holder = { ...frame, line };
+    return (
+      <div key={line} className="row may-be-held">
+        <span title="By the names in its text. The recording does not say who holds the tensors.">
+          May be held by <FrameLink frame={holder} label={frameLocation(holder) ?? ''} />{' '}
+          <code>
+            <CodeLine code={code} />
+          </code>
+        </span>
+        <FrameLinks frame={holder} />
+      </div>
+    );
+  });
 }

@@ -13,7 +13,7 @@ import { MARKDOWN } from '../../../output/report/text.ts';
 import { citationText, cited, isCiting } from '../../../output/report/what-if-citation.ts';
 import { Button, CopyButton } from '../../shared/buttons.tsx';
 import { useAnalysis, useDevice, useFindings } from '../../shared/services.ts';
-import { CodeExcerpt } from '../../shared/source-code.tsx';
+import { CodeExcerpt, MayBeHeld } from '../../shared/source-code.tsx';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { AccountPanel } from './account-panel.tsx';
@@ -28,6 +28,24 @@ const STOPPED = {
   also: [],
   advice: [],
 } as const;
+
+/** From the innermost line outward. */
+const MAX_FUNCTIONS = 4;
+
+/** Where the recording does not say who holds what is kept, the code may. */
+function Holders({ verdict }: { readonly verdict: Verdict }) {
+  const { cause, holder, lines } = verdict;
+  if ((cause !== 'kept' && cause !== 'kept-graph') || holder !== undefined) return undefined;
+  return lines
+    .slice(0, MAX_FUNCTIONS)
+    .map((frame) => (
+      <MayBeHeld
+        key={`${frame.filename}:${frame.line}`}
+        frame={frame}
+        isGraph={cause === 'kept-graph'}
+      />
+    ));
+}
 
 /** What went wrong, where, and what to try: the first thing users see of a snapshot. */
 export function FindingsPanel() {
@@ -90,6 +108,7 @@ export function FindingsPanel() {
         />
       )}
       {line !== undefined && <CodeExcerpt frame={line} />}
+      {judgement !== undefined && <Holders verdict={judgement.verdict} />}
       {lead !== undefined && canHighlight(lead) && <HighlightButton />}
       {phase === 'failed' && <Failed />}
       {isMissing && (
