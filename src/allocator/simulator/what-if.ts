@@ -132,20 +132,25 @@ export const commonCard: CardSearch<CardFit> = function* (input, conf, unlimited
 
 /** Bisects between the peak of allocated bytes and the peak of reserved bytes without a limit: about ten runs. */
 export const smallestLimit: CardSearch<SmallestLimit> = function* (input, conf, unlimited) {
-  const { found } = yield* tryLimits(input, conf, searchLimit, unlimited);
-  return { limitBytes: found, cardGib: cardFor(found) };
+  const { found, peakReservedBytes } = yield* tryLimits(input, conf, searchLimit, unlimited);
+  const onCard = mayNeedMore(conf.settings) ? found : Math.min(found, peakReservedBytes);
+  return { limitBytes: found, cardGib: cardFor(onCard) };
 };
 
 /** Yields a limit in bytes to try, and receives whether all requests fit under it. */
 type LimitSearch<Found> = Generator<number, Found, boolean>;
 
-/** Makes the runs that a search asks for. `retries` and `calls` are those of the last limit that fits, which is the one found. */
+/** Makes the runs that a search asks for. `peakReservedBytes` is that without a limit. `retries` and `calls` are those of the last limit that fits, which is the one found. */
 function* tryLimits<Found>(
   input: WhatIfInput,
   conf: AllocConf,
   search: (unlimited: Unlimited, settings: AllocSettings) => LimitSearch<Found>,
   known: Unlimited | undefined,
-): Generator<number, { readonly found: Found } & Pick<CardFit, 'retries' | 'calls'>> {
+): Generator<
+  number,
+  { readonly found: Found } & Pick<CardFit, 'retries' | 'calls'> &
+    Pick<Unlimited, 'peakReservedBytes'>
+> {
   let runs = 0;
   const { settings } = conf;
   const tryLimit = function* (limitBytes: number) {
@@ -172,7 +177,8 @@ function* tryLimits<Found>(
     step = searching.next(tried.fits);
   }
   const { retries, deviceAllocs, deviceFrees } = fitting;
-  return { found: step.value, retries, calls: deviceAllocs + deviceFrees };
+  const { peakReservedBytes } = unlimited;
+  return { found: step.value, retries, calls: deviceAllocs + deviceFrees, peakReservedBytes };
 }
 
 /** The smallest sufficient limit, exact to 2 MiB. */
@@ -200,14 +206,12 @@ function* bisect(
 }
 
 /**
- * The bytes reserved without a limit may not be a sufficient limit: with garbage collection a limit changes the run, a
- * fraction is less than the card, and an expandable segment wants room for a whole request even if its free end needs
- * only one more page.
+ * The bytes reserved without a limit may not be enough: with garbage collection a limit changes the run, and a fraction is
+ * less than the card. (An expandable segment wants room for a whole request even if its free end needs only one more page,
+ * but only under a fraction: a card without one maps what is missing.)
  */
-function mayNeedMore(settings: AllocSettings): boolean {
-  const { garbageCollectionThreshold, memoryFraction, expandableSegments } = settings;
-  return garbageCollectionThreshold > 0 || memoryFraction < 1 || expandableSegments;
-}
+const mayNeedMore = ({ garbageCollectionThreshold, memoryFraction }: AllocSettings): boolean =>
+  garbageCollectionThreshold > 0 || memoryFraction < 1;
 
 /** The smallest common card; undefined: none has enough. */
 function* searchCard(

@@ -9,7 +9,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
-import { GRAPH_SITES, keepsPasses } from '../detectors/growth-groups.ts';
+import { GRAPH_SITES, keepsPasses, sitesAmong } from '../detectors/growth-groups.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, isSameLine, lineInLoop, userLines } from '../findings/user-lines.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
@@ -124,8 +124,7 @@ export class Places {
   /** Made at several call sites inside modules, and most of what their passes made. */
   isGraph(ids: readonly AllocationIndex[]): boolean {
     const { classifier } = this.#context;
-    const sites = new Set(ids.map((id) => this.stackOf(id)));
-    const inside = [...sites].filter((stack) => classifier.isForward(stack));
-    return inside.length >= GRAPH_SITES && keepsPasses(this.#context, ids);
+    const inside = ids.filter((id) => classifier.isForward(this.stackOf(id)));
+    return sitesAmong(this.#context, inside) >= GRAPH_SITES && keepsPasses(this.#context, ids);
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy, sumBy } from '../../base/collections.ts';
+import { groupBy, memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
@@ -37,6 +37,21 @@ const SCALAR_BYTES = 8;
  * many tensors of a pass (outputs, hidden states, a cache of keys and values), but most are freed in it.
  */
 const GRAPH_SHARE = 0.25;
+
+const RECURRENT = /[\\/]nn[\\/]modules[\\/]rnn\.py$/;
+
+/**
+ * How many call sites these are of. A recurrent layer makes all its tensors in one call of cuDNN: its output, its states, and a
+ * reserve that only backward needs, which a graph alone keeps. There each size counts.
+ */
+export function sitesAmong({ input }: AnalysisInput, ids: readonly AllocationIndex[]): number {
+  const { stack, requestedBytes } = input.replay.allocations;
+  const isRecurrent = memoized((site: StackIndex) =>
+    RECURRENT.test(input.stacks.innermostFrameView(site)?.filename ?? ''),
+  );
+  const keys = ids.map((id) => `${stack[id]} ${isRecurrent(stack[id]) ? requestedBytes[id] : ''}`);
+  return new Set(keys).size;
+}
 
 /** Whether the passes that made these tensors keep most of what they made. */
 export function keepsPasses(context: AnalysisInput, ids: readonly AllocationIndex[]): boolean {
@@ -78,7 +93,7 @@ export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]
       ({ stack }) => !classifier.isBackward(stack) && !classifier.isOptimizer(stack),
     );
     const ids = forward.flatMap(({ kept }) => kept);
-    if (forward.length < GRAPH_SITES || !keepsPasses(context, ids))
+    if (sitesAmong(context, ids) < GRAPH_SITES || !keepsPasses(context, ids))
       return singles(context, cluster);
     const graph = sitesOfGraph(context, rest);
     const hooks = cluster.filter((site) => !rest.includes(site));
