@@ -146,6 +146,35 @@ it('a part that no optimizer trains, though it has gradients', async () => {
   expect((await analyse(finetuned(8).context())).verdict.cause).toBe('none');
 });
 
+/** An encoder that line 30 calls, whose gradients nobody clears, before a model of as many layers that Adam trains. */
+function encoded(): Program {
+  const program = new Program();
+  const layers = Array.from({ length: 20 }, (_, layer) => (2 + layer) * MIB);
+  for (const size of [...layers, ...layers]) program.alloc(size, movedAt(3));
+  for (let step = 0; step < 8; step++) {
+    const graph = [30, 10].flatMap((line) =>
+      layers.map(() => program.alloc((line === 30 ? 64 : 8) * MIB, forwardAt(line))),
+    );
+    const gradients = layers.map((size) => program.alloc(size, BACKWARD));
+    if (step === 0) for (const size of layers) program.alloc(size / 2, BACKWARD);
+    program.free(...graph);
+    const moments = step === 0 ? layers.flatMap((size) => [size, size]) : [];
+    for (const size of moments) program.alloc(size, adamAt(12));
+    if (step < 7) program.free(...gradients);
+  }
+  return program;
+}
+
+it("a step's first call of a model, if gradients that no optimizer has state for are of it", async () => {
+  const { verdict } = await analyse(encoded().context());
+  expect([verdict.pattern, verdict.tone, verdict.lines[0].line]).toEqual([
+    'untrained-part',
+    'calm',
+    30,
+  ]);
+  expect(verdict.also.join(' ')).toContain('20 gradients (115.00 MiB)');
+});
+
 /**
  * Two discriminators whose losses one backward serves with retain_graph=True, then a generator's pass. Their graphs go as
  * the next step's loss replaces theirs, with `between` allocations after those of the first.
