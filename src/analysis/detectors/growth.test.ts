@@ -87,7 +87,7 @@ it('says what a step is in what a ring has left', () => {
   expect(detect('growth', new AnalysisInput(context))).toMatchObject({
     status: 'cannot-tell',
     reason: expect.stringMatching(
-      /No line keeps more and more tensors in what is left \(\d+ steps, from the .+\), but slow growth before that cannot be seen\.$/,
+      /In what is left, no line has a growing number of live tensors \(\d+ steps, from the .+\), but slow growth before that cannot be seen\.$/,
     ),
   });
 });

@@ -58,11 +58,11 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
   }
   if (replay.recording === 'truncated') {
     return cannotTell(
-      `${replay.recordingReason} No line keeps more and more tensors in what is left (${plural(steps, 'step')}, from ${primary.description}), but slow growth before that cannot be seen.`,
+      `${replay.recordingReason} In what is left, no line has a growing number of live tensors (${plural(steps, 'step')}, from ${primary.description}), but slow growth before that cannot be seen.`,
     );
   }
   return clear(
-    `${plural(steps, 'step')}, from ${primary.description}: no call site has more and more live tensors up to the end.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
+    `${plural(steps, 'step')}, from ${primary.description}: no call site has a growing number of live tensors up to the end.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
   );
 }
 

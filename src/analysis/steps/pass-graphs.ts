@@ -69,7 +69,7 @@ const BECAME = {
   unused: 'kept a graph that no backward used, too little or too rarely to matter',
   some: 'kept some tensors, with or without a graph',
   none: 'kept no graph',
-  failed: 'ran out of memory before a backward could follow',
+  failed: 'ran out of memory, with or without a backward to come',
   last: 'came last, so a backward may have followed',
 } as const;
 
