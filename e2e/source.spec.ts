@@ -30,6 +30,11 @@ test('from the verdict to the line: its memory, its text, and the editor', async
       await expect(opens('VS Code')).toHaveAttribute('href', href);
     });
 
+    await test.step('names the statement that may hold what is kept', async () => {
+      const held = page.getByText(/^May be held by .*capture\.py:338/);
+      await expect(held).toContainText('features.append(output.detach().clone())');
+    });
+
     await test.step('shows each line with what it allocates and holds', async () => {
       await verdict.getByRole('button', { name: 'Lines of capture.py:338' }).click();
       const line = dialog.getByRole('row', { name: 'features.append(output.detach().clone())' });

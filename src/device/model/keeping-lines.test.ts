@@ -38,6 +38,12 @@ test('of a graph: sums too, through the names that it is assigned to', () => {
   expect(heldIn(TEST, 10, true)).toEqual([16]);
 });
 
+test('a sum that is assigned to itself', () => {
+  const text = `total = 0\nfor x in data:\n    loss = model(x)\n    total = total + loss\n`;
+  expect(heldIn(text, 3, true)).toEqual([4]);
+  expect(heldIn(text, 3)).toEqual([]);
+});
+
 test('the line itself, outside of functions too', () => {
   expect(heldIn('outputs = []\nfor x in data:\n    outputs.append(model(x))\n', 3)).toEqual([3]);
 });

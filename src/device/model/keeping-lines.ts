@@ -23,6 +23,7 @@ const STORES =
   /^(\w+)[\w.[\]'"]*\.(?:append|appendleft|extend|insert|add|put|put_nowait|push|setdefault|update)\((.*)$/;
 const STORES_AT = /^(\w+)[\w.]*\[[^=]*\]\s*=(?!=)(.*)$/;
 const ADDS = /^(\w+)[\w.]*\s*\+=(.*)$/;
+const ADDS_TO_SELF = /^(\w+)\s*=\s*\1\s*\+(.*)$/;
 const ASSIGNS = /^([\w\s,()*]+?)\s*=(?!=)(.*)$/;
 /** What follows a name that only its number, its shape or its copy on the CPU is taken of. */
 const ONLY_A_COPY =
@@ -43,7 +44,9 @@ export function keepingLines(
   const names = new Set(targetsOf(own.text));
   // What each turn begins anew holds no earlier ones: `total = 0` in the loop.
   const anew = new Set(
-    all.flatMap(({ indent, text }) => (indent >= own.indent ? targetsOf(text) : [])),
+    all.flatMap(({ indent, text }) =>
+      indent >= own.indent && !ADDS_TO_SELF.test(text) ? targetsOf(text) : [],
+    ),
   );
   const found: CodeLine[] = [];
   for (const { line: at, text } of all.slice(all.indexOf(own))) {
@@ -60,7 +63,9 @@ export function keepingLines(
 
 /** The name of what it stores something in, and what. */
 const storeIn = (text: string, isGraph: boolean) =>
-  STORES.exec(text) ?? STORES_AT.exec(text) ?? (isGraph ? ADDS.exec(text) : null);
+  STORES.exec(text) ??
+  STORES_AT.exec(text) ??
+  (isGraph ? (ADDS.exec(text) ?? ADDS_TO_SELF.exec(text)) : null);
 
 /** 'pred, (h, c) = model(x)': pred, h and c. */
 const targetsOf = (text: string): string[] => ASSIGNS.exec(text)?.[1].match(/[A-Za-z_]\w*/g) ?? [];
