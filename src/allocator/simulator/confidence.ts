@@ -58,7 +58,7 @@ export function unknownsOf(
     [
       'retried',
       retried > 0,
-      `${plural(retried, 'request')} failed in the recorded run, and less was asked for at once, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`,
+      `${plural(retried, 'request')} failed in the recorded run, and others followed at once until one that asked for less was served, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`,
     ],
     [
       'trials',

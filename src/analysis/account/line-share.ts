@@ -157,7 +157,8 @@ export function allocatesText({ share }: LineShare): string {
  */
 export function othersText({ share, others }: LineShare, wholeShare = ALONE_SHARE): string {
   const [first] = others;
-  if (share >= wholeShare) return '';
+  // A line that holds what others made is not one of them.
+  if (share >= wholeShare || share === 0) return '';
   if (first === undefined) return ' and the backward pass';
   return others.length === 1
     ? ` and ${frameLabel(first)}`

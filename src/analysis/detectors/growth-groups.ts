@@ -4,14 +4,16 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { groupBy, memoized, sumBy } from '../../base/collections.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
+import { OUTPUTS } from '../../device/classes/passes.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { callerOfModel, runStartFrame } from '../findings/user-lines.ts';
-import { type ForwardRun, forwardRuns, OUTPUTS } from '../steps/forward-runs.ts';
+import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import { keepsGraph } from '../steps/pass-graphs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { growth } from './growth.ts';
@@ -283,12 +285,42 @@ export function growthLead(
   return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
 }
 
-/** If there is a running total, it holds the graph; otherwise the statement that made its last tensor does. */
+/** Of the graph's bytes. */
+const MADE_IN_BACKWARD = 0.5;
+
+/**
+ * The stack of the backward() that made most of a graph: with create_graph=True gradients have a graph themselves, and a
+ * `.grad` that has one is in a cycle with it.
+ */
+function backwardThatMade(
+  { classifier, input }: AnalysisInput,
+  sites: readonly GrowingSite[],
+): StackIndex | undefined {
+  const { stack, sizeBytes } = input.replay.allocations;
+  const begins = Int32Array.from(
+    [...stack.keys()].filter((id) => classifier.isFirstGradient(stack[id])),
+  );
+  const bytesOf = new Map<StackIndex, number>();
+  let all = 0;
+  for (const id of sites.flatMap(({ kept }) => kept)) {
+    all += sizeBytes[id];
+    const before = upperBound(begins, id) - 1;
+    if (before >= 0 && classifier.isBackward(stack[id]))
+      addUp(bytesOf, stack[begins[before]], sizeBytes[id]);
+  }
+  const [[ran, bytes] = [EMPTY_STACK, 0]] = largestFirst(bytesOf);
+  return bytes > MADE_IN_BACKWARD * all ? ran : undefined;
+}
+
+/** If backward made most of it, its line keeps it; if there is a running total, that holds the graph; otherwise the statement that made its last tensor does. */
 function graphLead(
   context: AnalysisInput,
   { holder, sites }: GrowthGroup,
   sequence: StepSequence,
 ): GrowthLead {
+  const ran = backwardThatMade(context, sites);
+  if (ran !== undefined)
+    return { stack: ran, frame: undefined, frameIs: 'kept by backward at', madeAt: undefined };
   const total = runningTotal(context, holder, sequence);
   const stack = total ?? holder.stack;
   const frame = callerOfModel(context, stack);

@@ -180,6 +180,7 @@ function patternOf(
   entry: AccountEntry | undefined,
 ): Pattern | undefined {
   if (leak?.law.kind === 'by-key') return 'unbounded-cache';
+  if (leak?.lead.frameIs === 'kept by backward at') return 'created-graph';
   if (kind === 'kept-hook') return 'kept-by-hook';
   if (kind === 'kept-optimizer')
     return entry === undefined ? 'kept-optimizers' : patternOfKept(context, entry);

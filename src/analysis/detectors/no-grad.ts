@@ -271,7 +271,7 @@ function unusedFinding(context: AnalysisInput, graphs: UnusedGraphs): NoGradFind
     stack: lines[0],
     claim: (where) =>
       `${countText(graphs)} at ${[where, ...others].join(', ')} kept ${runs.length === 1 ? 'its' : 'their'} activations for a backward that never came: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(mostBytes)}. Under torch.no_grad() up to ${formatBytes(bytes)} less would have been in use while they were live${peakText(lowersPeakBytes)}.${last.oom === undefined ? '' : ` Memory ran out in ${runs.length === 1 ? 'it' : 'the last of them'}.`}`,
-    events: { first: start[runs[0].first], last: Math.max(event, last.oom ?? 0) },
+    events: { first: start[runs[0].first], last: Math.max(event, last.close, last.oom ?? 0) },
     facts: [
       {
         label: `forward passes from ${calls.length > 1 ? 'these lines' : 'this call'}`,

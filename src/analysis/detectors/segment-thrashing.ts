@@ -116,16 +116,16 @@ function retriesOf({ input: { trace, replay, snapshot } }: AnalysisInput): Relea
   return recordedRetries(trace, runs, settings);
 }
 
-/** ': 140 for some that then did, 76 for the one that ran out of memory' */
+/** ': 140 for earlier ones, 76 for the one that ran out of memory' */
 function servedText({ input }: AnalysisInput, oom: EventIndex, freed: number): string {
   const { action } = input.trace.events;
   const before = action.subarray(0, oom);
   const last = action
     .subarray(before.lastIndexOf(TraceAction.Alloc) + 1, oom)
     .filter(isReleasing).length;
-  if (last === 0) return ', which then did: the cache was given back for them';
+  if (last === 0) return ', but none for the one that ran out of memory';
   return freed > last
-    ? `: ${formatCount(freed - last)} for some that then did, ${formatCount(last)} for the one that ran out of memory`
+    ? `: ${formatCount(freed - last)} for earlier ones, ${formatCount(last)} for the one that ran out of memory`
     : ', before memory ran out: that belongs to the OOM';
 }
 

@@ -75,7 +75,7 @@ function toldInstead(
 ): DetectorResult<Finding> {
   const kept = told.filter(({ kind }) => kind === 'kept-graph');
   if (detector !== 'no-grad' || result.status !== 'clear' || kept.length === 0) return result;
-  return kept.every(({ pattern }) => pattern === 'retained-graph')
+  return kept.every(({ pattern }) => pattern === 'retained-graph' || pattern === 'created-graph')
     ? clear(`${result.checked} Graphs that stay after it are told as growth.`)
     : { status: 'found', findings: [] };
 }

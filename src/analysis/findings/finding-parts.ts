@@ -109,8 +109,8 @@ export function findingOf<Id extends string, Kind extends string>(
 
 /** Parts that read the same are one: paths that differ only inside the framework end in the same line. */
 function alike(parts: readonly FindingPart[]): FindingPart[] {
-  const groups = groupBy(parts, ({ frame, note }) =>
-    [frame?.filename, frame?.line, frame?.name, note].join('\n'),
+  const groups = groupBy(parts, ({ frame, note, stackKind: kind }) =>
+    [frame?.filename, frame?.line, frame?.name, note, kind].join('\n'),
   );
   const sums = [...groups.values()].map((same) => ({
     ...(same[0] as FindingPart),
@@ -240,9 +240,15 @@ export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>
   const { stack, sizeBytes, preexisting } = context.input.replay.allocations;
   const later = new Set<StackIndex>();
   for (const id of ids) if (id >= preexisting) later.add(stack[id]);
-  return sumByStack({ stack, sizeBytes }, ids, (id) =>
-    stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
-  ).map((sum) => ({ ...sum, isFromBefore: !later.has(sum.stack) }));
+  // What has no stack because it is from before the recording is not the backward pass's, which has none either.
+  const isOld = (id: AllocationIndex) => id < preexisting && stack[id] <= EMPTY_STACK;
+  return [...groupBy([...ids], isOld)]
+    .flatMap(([areOld, own]) =>
+      sumByStack({ stack, sizeBytes }, own, (id) =>
+        stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id),
+      ).map((sum) => ({ ...sum, isFromBefore: areOld || !later.has(sum.stack) })),
+    )
+    .sort((a, b) => b.bytes - a.bytes);
 }
 
 /** A site as part of a finding, under the user's line or its C++ name. `note` says why it is listed. */

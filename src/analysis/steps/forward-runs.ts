@@ -7,8 +7,8 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { addUp, largestFirst, sumBy } from '../../base/collections.ts';
-import { highest } from '../../base/extremes.ts';
-import { freesHaveStacks } from '../../device/classes/passes.ts';
+import { highest, lowest } from '../../base/extremes.ts';
+import { freesHaveStacks, isApart, OUTPUTS } from '../../device/classes/passes.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { seenOoms } from '../account/moment.ts';
@@ -34,7 +34,7 @@ export interface ForwardRun {
   unusedBytes: number;
   /** Kept bytes that may be the output. */
   lateBytes: number;
-  /** The last kept tensor, among the last few: the output, kept in any case. -1: none. */
+  /** Of the last few kept tensors the one that goes apart from the graph, or the last: the output, kept in any case. -1: none. */
   output: AllocationIndex;
   /** The trace ended, or an OOM came, before anything showed what the graph was for: most of it was there still. */
   isCutOff: boolean;
@@ -66,8 +66,6 @@ const SCRATCH: ReadonlySet<number> = new Set([Evidence.ForwardFreed, Evidence.Fr
 const DROP_FREES = 8;
 /** Shorter runs (a single layer, a loss module) are not evidence. */
 export const MIN_ALLOCATIONS = 8;
-/** A run's last tensors may be its outputs. */
-export const OUTPUTS = 3;
 
 export function forwardRuns(context: AnalysisInput): ForwardRun[] {
   const ooms = seenOoms(context);
@@ -153,8 +151,8 @@ function measureKept(
       const isUnused = freeRequested[id] < backward[i] || backward[i] > end;
       if (isLate) run.lateBytes += sizeBytes[id];
       else if (isUnused) run.unusedBytes += sizeBytes[id];
-      if (isLate) run.output = id;
     }
+    run.output = outputOf(context, run);
     const isLastRun = i === runs.length - 1;
     const until = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
     run.oom = oom < until ? oom : undefined;
@@ -167,6 +165,26 @@ function measureKept(
     const isDropped = sumBy(dropped, (id) => sizeBytes[id]) > run.keptBytes / 2;
     run.isCutOff = run.oom !== undefined || (isLastRun && backward[i] > end && !isDropped);
   });
+}
+
+/** The last of a pass's last tensors that goes apart from the others, which are its graph; else the last one: see `output`. */
+function outputOf(
+  { input }: AnalysisInput,
+  { kept, last }: Pick<ForwardRun, 'kept' | 'last'>,
+): AllocationIndex {
+  const { allocations } = input.replay;
+  const { freeRequested } = allocations;
+  const late = kept.filter((id) => id > last - OUTPUTS);
+  const frees = kept.slice(0, kept.length - late.length).map((id) => freeRequested[id]);
+  const [begin, end] = [lowest(frees), highest(frees)];
+  const goesApart = (id: AllocationIndex) => {
+    const free = freeRequested[id];
+    return (
+      (free < begin && isApart(allocations, free, begin)) ||
+      (free > end && isApart(allocations, end, free))
+    );
+  };
+  return late.findLast(goesApart) ?? late.at(-1) ?? -1;
 }
 
 /** The first allocation of the first pass; later than any event if there is none. */

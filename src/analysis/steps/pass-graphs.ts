@@ -7,12 +7,12 @@
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { countOne, sumBy } from '../../base/collections.ts';
 import { formatCount, plural } from '../../base/format.ts';
-import { GRAPH_SHARE } from '../../device/classes/passes.ts';
+import { GRAPH_SHARE, OUTPUTS } from '../../device/classes/passes.ts';
 import { Evidence, MemoryClass } from '../../device/classes/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import { seenOoms } from '../account/moment.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { type ForwardRun, forwardRuns, MIN_ALLOCATIONS, OUTPUTS } from './forward-runs.ts';
+import { type ForwardRun, forwardRuns, MIN_ALLOCATIONS } from './forward-runs.ts';
 
 /** Fewer are enough if they have half of the bytes: a pass may make many small temporaries. */
 const FEW_SHARE = 0.25;

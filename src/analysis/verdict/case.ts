@@ -186,9 +186,9 @@ export const DOES = {
   'held by': 'holds most',
   'pinned by': 'pins memory',
   'requested by': 'asked for it',
+  'kept by backward at': 'runs that backward',
   'called by': 'calls the model',
   'in it': 'is in that loop',
-  'ran backward': 'runs that backward',
 } as const;
 
 export const doesOf = (finding: Finding | undefined): string =>

@@ -76,7 +76,11 @@ function turnsOf(
       sumBy(same, (id) => sizeBytes[id]),
     );
   const [[turns] = [0]] = largestFirst(byCount);
-  const ids = alike.filter(({ length }) => length <= turns && length >= SAME_TURNS * turns);
+  // A turn may make several of one size at a line.
+  const ids = alike.filter(({ length }) => {
+    const each = Math.round(length / turns);
+    return each >= 1 && Math.abs(length - each * turns) <= (1 - SAME_TURNS) * turns;
+  });
   return { turns, ids: ids.flat() };
 }
 

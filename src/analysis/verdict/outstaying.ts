@@ -136,7 +136,7 @@ export function retainedGraphs(
       'activations',
       bytes,
       [...ranBy, ...lines],
-      DOES[ranBy.length > 0 ? 'ran backward' : 'called by'],
+      DOES[ranBy.length > 0 ? 'kept by backward at' : 'called by'],
     ),
     ...{ pattern: 'retained-graph', severity: 'low', tensors: live, ranBy },
     lowersPeakBytes: allocatedBytes - rest,

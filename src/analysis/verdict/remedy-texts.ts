@@ -154,6 +154,10 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
     detach:
       'Keep numbers, not tensors with their graph (total += loss.item()), leave out retain_graph=True and, unless a second derivative is taken, create_graph=True, which keep what backward would free, and let no hook collect what it is given (saved_tensors_hooks).',
   }),
+  'created-graph': all({
+    detach:
+      'Leave out create_graph=True there. If a second derivative is needed, take the first with torch.autograd.grad(), and keep no gradient that has a graph: a .grad that has one is in a cycle with it, which nothing frees in time.',
+  }),
   'kept-numbers': all({
     detach:
       'If nothing computes with them on the GPU later, keep numbers, not tensors: total += loss.item(), or losses.append(loss.item()).',

@@ -223,6 +223,8 @@ function clauseOf(figures: Figures): string {
       return diagnosis.waiting === undefined
         ? `forward passes${calledBy(lines.slice(ranBy.length))} keep their graphs after their own backward${atLines(ranBy)}: ${share}.`
         : `${waitingText(diagnosis)} keep their graphs although backward has run between them: ${share}.`;
+    case 'created-graph':
+      return `backward at ${at} makes autograd graphs that are kept: ${share}${more}.${need}`;
     case 'larger-pass':
       return `${largerPassText(figures)} ${size} in use is ${labelOf(cause)}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
     case 'waiting-graphs':

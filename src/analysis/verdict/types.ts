@@ -56,6 +56,7 @@ export type Pattern =
   | 'kept-weight-gradients'
   | 'kept-numbers'
   | 'retained-graph'
+  | 'created-graph'
   | 'kept-copies'
   | 'unbounded-cache'
   | 'larger-batch'

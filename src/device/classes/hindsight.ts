@@ -6,11 +6,12 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { addTo, countOne, getOrMake, groupBy, sumBy } from '../../base/collections.ts';
+import { lowest } from '../../base/extremes.ts';
 import { stepwise, type Task } from '../../base/task.ts';
 import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import { modelCopies } from './copies.ts';
 import { lazyBufferSites } from './lazy-buffers.ts';
-import { type ForwardRuns, GRAPH_SHARE, type Passes } from './passes.ts';
+import { type ForwardRuns, GRAPH_SHARE, isApart, OUTPUTS, type Passes } from './passes.ts';
 import { FrameRole, StackRole, type StackRoles } from './stack-roles.ts';
 import { CLASS_OF_EVIDENCE, type ClassSource, Evidence, MemoryClass } from './types.ts';
 
@@ -89,6 +90,15 @@ export class Hindsight {
     }
   }
 
+  /** Without the output, which is the program's, and goes before what only the graph holds. */
+  #inGraph(ids: readonly AllocationIndex[]): readonly AllocationIndex[] {
+    const { freeRequested } = this.#table;
+    const dropped = lowest(ids.slice(0, -OUTPUTS).map((id) => freeRequested[id]));
+    const isOutput = (id: AllocationIndex) =>
+      freeRequested[id] < dropped && isApart(this.#table, freeRequested[id], dropped);
+    return ids.filter((id, i) => i < ids.length - OUTPUTS || !isOutput(id));
+  }
+
   /** Calls `change` for each allocation whose first class was wrong. Comes first, once all were seen. */
   *correct(change: (id: AllocationIndex, evidence: Evidence) => void): Task<void> {
     this.#gradients = yield* this.#mostGradients();
@@ -100,7 +110,8 @@ export class Hindsight {
     yield;
     for (const [run, ids] of this.#dropped) {
       const least = Math.max(LEAST_OF_GRAPH, GRAPH_SHARE * this.#made[run]);
-      if (ids.length >= least) for (const id of ids) change(id, Evidence.GraphFreed);
+      if (ids.length < least) continue;
+      for (const id of this.#inGraph(ids)) change(id, Evidence.GraphFreed);
     }
     yield;
     for (const id of this.#replacedWeights()) change(id, Evidence.Replaced);

@@ -6,6 +6,7 @@
  */
 
 import type { AllocationTable } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import { inPieces, type Task } from '../../base/task.ts';
 import {
@@ -112,6 +113,16 @@ export function freesHaveStacks(
   }
   return false;
 }
+
+/** A pass's last tensors may be its output. */
+export const OUTPUTS = 3;
+
+/** Whether the program made something between two frees: what goes in one go has nothing in between. */
+export const isApart = (
+  { start }: Pick<AllocationTable, 'start'>,
+  a: EventIndex,
+  b: EventIndex,
+): boolean => upperBound(start, Math.min(a, b)) < upperBound(start, Math.max(a, b));
 
 /** Share of a forward pass's tensors that outlive it if it keeps its graph; without one, only outputs and caches do. */
 export const GRAPH_SHARE = 0.4;

@@ -202,8 +202,9 @@ export function* workspacesBySize(
   if (roles.hints.some((hints) => (hints & FrameRole.Workspace) !== 0)) return found;
   const { length, requestedBytes, stack, stream, pool, start, freeRequested } = table;
   const roleOf = (id: AllocationIndex) => roles.role[stack[id] - NO_STACK];
-  const isConvolution = (id: AllocationIndex) =>
-    (roles.hints[stack[id] - NO_STACK] & FrameRole.Convolution) !== 0;
+  // A convolution has a workspace of cuDNN's, and `model.to()` multiplies nothing.
+  const isOther = (id: AllocationIndex) =>
+    (roles.hints[stack[id] - NO_STACK] & (FrameRole.Convolution | FrameRole.Moved)) !== 0;
   const isKept = (id: AllocationIndex) => id >= 0 && id < length && freeRequested[id] > lastStep;
   const freeOf = new Map<number, EventIndex>();
   /** By thread: cuBLASLt's candidates. */
@@ -216,7 +217,7 @@ export function* workspacesBySize(
       const isOfHost =
         role === StackRole.Host && freeRequested[id] === NEVER && isMadeOnce(table, id);
       const isOfPass = role === StackRole.Forward || role === StackRole.Backward;
-      if (!isOfHost && (!isOfPass || isConvolution(id))) continue;
+      if (isOther(id) || (!isOfHost && !isOfPass)) continue;
       const thread = role === StackRole.Backward ? 1 : 0;
       const handle = (pool[id] * 65536 + stream[id]) * 2 + thread;
       if (isLt) addTo(besides, handle, id);

@@ -93,8 +93,11 @@ const CLASS_RULES: readonly Rule[] = [
   // FSDP's and DDP's own collectives, and callers of NCCL.
   [
     F.Collective,
-    /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/,
+    /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/]distributed\.py|deepspeed[\\/]comm[\\/])/,
   ],
+  // Of DataParallel: its scatter copies the batch.
+  [F.Collective, /(^|[\\/])torch[\\/]nn[\\/]parallel[\\/]comm\.py$/, /^(broadcast|reduce|gather)/],
+  [F.Loader, /(^|[\\/])torch[\\/]nn[\\/]parallel[\\/]comm\.py$/, /^scatter/],
   [F.Loader, /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/],
   // A program's own data_loader.py, dataset.py, data/datasets.py: what these build is data, not weights.
   [F.Loader, /(^|[\\/])\w*data_?(loader|set|module)s?\.py$/i],

@@ -65,6 +65,7 @@ const pattern = wordsOf<Pattern>({
   'kept-weight-gradients': true,
   'kept-numbers': true,
   'retained-graph': true,
+  'created-graph': true,
   'kept-copies': true,
   'unbounded-cache': true,
   'larger-batch': true,
@@ -229,6 +230,7 @@ const finding = z.strictObject({
     .enum([
       'allocated at',
       'stored at',
+      'kept by backward at',
       'started at',
       'held by',
       'pinned by',
@@ -251,6 +253,7 @@ const finding = z.strictObject({
   parts: z.array(
     z.strictObject({
       frame: frame.nullable(),
+      stackKind: z.enum(['recorded', 'no-python-stack', 'no-context', 'before-recording']),
       bytes: z.number(),
       count: z.number(),
       note: z.string(),

@@ -15,6 +15,7 @@ import {
   functionText,
 } from '../../device/model/frame-text.ts';
 import type { LedgerRow } from '../../device/model/ledger.ts';
+import { absenceText } from '../../device/model/stacks.ts';
 import type {
   DeviceFindings,
   FindingReport,
@@ -165,8 +166,8 @@ function findingLines(finding: FindingReport, write: Writer): string[] {
   const place = placeText(finding);
   const rows = parts
     .slice(0, MAX_PARTS)
-    .map(({ frame, bytes, count, note }) => [
-      `${frame === null ? '(no stack)' : frameText(frame)}, ${note}`,
+    .map(({ frame, stackKind, bytes, count, note }) => [
+      `${frame === null ? absenceText(stackKind) : frameText(frame)}, ${note}`,
       formatBytes(bytes),
       formatCount(count),
     ]);

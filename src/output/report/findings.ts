@@ -137,8 +137,10 @@ const findingReport = ({ detector, kind, severity, bytes, claim, ...finding }: F
   perStep: finding.perStep ?? null,
   law: finding.law ?? null,
   events: finding.events,
-  parts: finding.parts.map(({ frame, stack: _, stackKind: __, ...part }) => ({
+  parts: finding.parts.map(({ frame, stack: _, stackKind, ...part }) => ({
     frame: frameReport(frame),
+    /** Why there is no line, if there is none. */
+    stackKind,
     ...part,
   })),
   facts: finding.facts,

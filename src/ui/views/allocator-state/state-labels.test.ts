@@ -86,7 +86,7 @@ describe('an OOM', () => {
 
   it('is too much, fragmented, or of another pool', () => {
     expect(ask(4 * GI)).toContain('and only 3.00 GiB is free');
-    expect(ask(2 * GI)).toContain('in ranges of at most 1.00 GiB: fragmented');
+    expect(ask(2 * GI)).toContain('in ranges of at most 1.00 GiB, which is too small');
     expect(ask(GI)).toContain('belongs to another pool or stream');
   });
 

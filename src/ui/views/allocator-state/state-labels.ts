@@ -103,7 +103,7 @@ export function oomSentence(device: DeviceInfo, overview: StateOverview): string
   const free = `${formatBytes(freeBytes)} is free within reserved memory`;
   if (freeBytes < oom.requestedBytes) return `${asked}, and only ${free}.`;
   if (largestFreeBytes < oom.requestedBytes) {
-    return `${asked}. ${free}, but in ranges of at most ${formatBytes(largestFreeBytes)}: fragmented.`;
+    return `${asked}. ${free}, but in ranges of at most ${formatBytes(largestFreeBytes)}, which is too small.`;
   }
   return `${asked}. A free range of ${formatBytes(largestFreeBytes)} exists, but belongs to another pool or stream, or the settings keep it from being split.`;
 }
