@@ -48,6 +48,40 @@ describe('workspaces of cuBLAS', () => {
   });
 });
 
+it('a weight of the size of a workspace is a parameter, whatever else its line moves', () => {
+  const program = new Program();
+  const [convert, to, line] = movedAt(3);
+  const moved = [convert, inTorch('nn/modules/module.py', '_apply', 900), to, line];
+  const weight = program.alloc(32 * MiB, moved);
+  program.alloc(MiB, moved);
+  for (let step = 0; step < 4; step++) {
+    program.work(10, forwardAt(30));
+    program.work(2, BACKWARD);
+    program.work(1, adamAt(31));
+  }
+  const classes = classesOf(program.context());
+  expect(idsOf(program, [weight]).map((id) => classes[id])).toEqual(['parameters']);
+});
+
+it('the batch that DataParallel copies to its devices is no communication', () => {
+  const program = new Program();
+  for (let i = 0; i < 4; i++) program.alloc((2 + i) * MiB, movedAt(3));
+  const batches = Array.from({ length: 4 }, () => {
+    const scattered = [
+      inTorch('nn/parallel/comm.py', 'scatter', 250),
+      inTorch('nn/parallel/data_parallel.py', 'forward', 190),
+    ];
+    const batch = program.alloc(18 * MiB, [...scattered, ...forwardAt(30).slice(1)]);
+    program.work(10, forwardAt(30));
+    program.work(2, BACKWARD);
+    program.work(1, adamAt(31));
+    program.free(batch);
+    return batch;
+  });
+  const classes = classesOf(program.context());
+  for (const id of idsOf(program, batches)) expect(classes[id]).not.toBe('communication');
+});
+
 it('a workspace that cuDNN tries in the backward pass is one, and the gradient beside it is not', () => {
   const program = new Program();
   const backward = [
