@@ -250,11 +250,13 @@ function CheckList({ checks, verdict }: CheckListProps) {
   );
 }
 
-/** '7 checks: 5 clear, 2 can't tell' */
+/** '8 checks: 5 clear, 2 can't tell, 1 told above': as a finding, or by the verdict alone. */
 function tallyOf(checks: readonly ShownCheck[]): string {
   const counts = Object.entries(STATES).flatMap(([status, [word]]) => {
     const count = checks.filter((check) => check.status === status).length;
-    return count === 0 ? [] : [`${count} ${word.toLowerCase()}`];
+    return count === 0
+      ? []
+      : [`${count} ${status === 'found' ? 'told above' : word.toLowerCase()}`];
   });
   return `${plural(checks.length, 'check')}: ${counts.join(', ')}`;
 }
