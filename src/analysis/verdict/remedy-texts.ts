@@ -83,7 +83,7 @@ const NO_GRAD =
 export const NO_GRAPH = all({ 'no-grad': NO_GRAD });
 export const DETACH = all({
   detach:
-    'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
+    'Let no graph outlive its iteration: keep numbers (total += loss.item()), detach what you collect (output.detach()) and a state that goes into the next one (hidden.detach()).',
 });
 export const SOME_NO_GRAD = all({
   'no-grad': 'If no gradient is needed there, wrap it in torch.no_grad().',
@@ -152,7 +152,7 @@ export const OF_PATTERN: { readonly [P in Pattern]?: readonly Idea[] } = {
   }),
   'retained-graph': all({
     detach:
-      'Keep numbers, not tensors with their graph (total += loss.item()), leave out retain_graph=True and, unless a second derivative is taken, create_graph=True, which keep what backward would free, and let no hook collect what it is given (saved_tensors_hooks).',
+      'Keep numbers, not tensors with their graph (total += loss.item()), detach a state that goes into the next step (hidden.detach()), leave out retain_graph=True and, unless a second derivative is taken, create_graph=True, which keep what backward would free, and let no hook collect what it is given (saved_tensors_hooks).',
   }),
   'created-graph': all({
     detach:
