@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
 import { addressOf } from './served.ts';
 import { fixture, searchOf } from './viewer.ts';
@@ -33,6 +34,11 @@ test('from the verdict to the line: its memory, its text, and the editor', async
     await test.step('names the statement that may hold what is kept', async () => {
       const held = page.getByText(/^May be held by .*capture\.py:338/);
       await expect(held).toContainText('features.append(output.detach().clone())');
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const axe = new AxeBuilder({ page }).include('[data-testid=findings]').setLegacyMode();
+        expect((await axe.analyze()).violations).toEqual([]);
+      }
     });
 
     await test.step('shows each line with what it allocates and holds', async () => {
