@@ -145,7 +145,7 @@ export function takersOfEmpty(
     .map((id) => allocations.address[id])
     .sort((a, b) => a - b);
   const isEmpty = (span: number) => {
-    const [next = Number.POSITIVE_INFINITY] = live.slice(lowerBound(live, address[span]));
+    const next = live[lowerBound(live, address[span])] ?? Number.POSITIVE_INFINITY;
     return next >= address[span] + sizeBytes[span];
   };
   const taken = [...start.keys()].filter(
@@ -175,13 +175,15 @@ export function asksAlike(context: AnalysisInput): boolean {
   const [primary] = context.stepSequences;
   if (primary === undefined || stepCount(primary) < MIN_STEPS) return false;
   const { requestedBytes } = context.input.replay.allocations;
-  const sizes: number[][] = Array.from({ length: stepCount(primary) }, () => []);
+  // By step, a hash of its sizes in order.
+  const hashes = new Int32Array(stepCount(primary));
   forEachMade(context.input.replay.allocations, primary, (id, step) => {
-    if (requestedBytes[id] > LARGE_BYTES) sizes[step].push(requestedBytes[id]);
+    if (requestedBytes[id] > LARGE_BYTES)
+      hashes[step] = Math.imul(hashes[step], 31) + (requestedBytes[id] % 2 ** 31);
   });
-  const counts = new Map<string, number>();
-  for (const own of sizes) countOne(counts, own.join(' '));
-  return highest([...counts.values()]) >= ALIKE_SHARE * sizes.length;
+  const counts = new Map<number, number>();
+  for (const hash of hashes) countOne(counts, hash);
+  return highest([...counts.values()]) >= ALIKE_SHARE * hashes.length;
 }
 
 export interface VaryingSizes {

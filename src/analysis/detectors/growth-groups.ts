@@ -285,6 +285,16 @@ export function growthLead(
   return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
 }
 
+/** The gradients that backward passes begin with, ascending. */
+function firstGradients({ classifier, input }: AnalysisInput): AllocationIndex[] {
+  const { stack } = input.replay.allocations;
+  const found: AllocationIndex[] = [];
+  stack.forEach((own, id) => {
+    if (classifier.isFirstGradient(own)) found.push(id);
+  });
+  return found;
+}
+
 /** Of the graph's bytes. */
 const MADE_IN_BACKWARD = 0.5;
 
@@ -293,13 +303,12 @@ const MADE_IN_BACKWARD = 0.5;
  * `.grad` that has one is in a cycle with it.
  */
 function backwardThatMade(
-  { classifier, input }: AnalysisInput,
+  context: AnalysisInput,
   sites: readonly GrowingSite[],
 ): StackIndex | undefined {
+  const { classifier, input } = context;
   const { stack, sizeBytes } = input.replay.allocations;
-  const begins = Int32Array.from(
-    [...stack.keys()].filter((id) => classifier.isFirstGradient(stack[id])),
-  );
+  const begins = context.once(firstGradients);
   const bytesOf = new Map<StackIndex, number>();
   let all = 0;
   for (const id of sites.flatMap(({ kept }) => kept)) {

@@ -187,7 +187,7 @@ function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[])
     bytes,
     stack: stack[largest],
     claim: (where) =>
-      `${plural(ooms.length, 'request')} failed, each in a row of requests that ended with a smaller one, which was served: your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${isBackward ? 'backward' : where}.`,
+      `${ooms.length === 1 ? '1 request failed, and a smaller one after it was served' : `${plural(ooms.length, 'request')} failed, each in a row of requests that ended with a smaller one, which was served`}: your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${isBackward ? 'backward' : where}.`,
     events: { first: ooms[0], last: ooms[ooms.length - 1] },
     sites: sumByStack(events, ooms),
     note: 'requested without success, all attempts together',

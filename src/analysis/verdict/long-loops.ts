@@ -33,10 +33,11 @@ export function longLoop(context: AnalysisInput, account: Account): Diagnosis | 
   const isLive = (id: AllocationIndex) => start[id] <= event && freeRequested[id] > event;
   const liveBytes = ({ kept }: ForwardRun) => sumBy(kept.filter(isLive), (id) => sizeBytes[id]);
   // A criterion that ran after the model is a pass too.
-  const [run] = context
+  const runs = context
     .once(forwardRuns)
-    .filter(({ first, keptBytes }) => start[first] <= event && keptBytes >= least)
-    .sort((a, b) => liveBytes(b) - liveBytes(a));
+    .filter(({ first, keptBytes }) => start[first] <= event && keptBytes >= least);
+  const lives = runs.map(liveBytes);
+  const run = runs[lives.indexOf(highest(lives))];
   if (!context.isTraining || run === undefined) return undefined;
   const { turns, ids } = turnsOf(context, run, allocationsOf(account, ['activations']));
   const bytes = sumBy(ids, (id) => sizeBytes[id]);
