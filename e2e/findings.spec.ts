@@ -110,7 +110,7 @@ test('retried requests never appear as OOMs', async ({ page }) => {
     /4,294,967,296 bytes requested; .*; 11 other requests were retried$/,
   );
   await expect(findingsOf(page)).toContainText(
-    '11 requests failed, each followed at once by one that asked for less',
+    '11 requests failed, each in a row of requests that ended with a smaller one, which was served',
   );
   await page.getByRole('button', { name: 'Jump to' }).click();
   await expect(page.getByRole('button', { name: /^Out of memory, \d/ })).toHaveCount(0);
