@@ -83,7 +83,7 @@ export function unknownsOf(
     [
       'empty-cache',
       emptied > 0,
-      `${plural(emptied, 'call')} of torch.cuda.empty_cache() (cuDNN makes some too, when it has timed its algorithms) are repeated as recorded. Calls that freed nothing are not in the trace.`,
+      `${plural(emptied, 'call')} of torch.cuda.empty_cache() (cuDNN makes some too, when it has timed its algorithms) ${emptied === 1 ? 'is' : 'are'} repeated as recorded. Calls that freed nothing are not in the trace.`,
     ],
     [
       'gc-without-limit',

@@ -138,10 +138,14 @@ function sitesOfGraph(context: AnalysisInput, sites: readonly GrowingSite[]): Gr
   const { stack } = context.input.replay.allocations;
   const forward = sites.filter((site) => classifier.isForward(site.stack));
   const lastForward = highest(forward.map(bornInStep));
+  const backward = sites.filter((site) => classifier.isBackward(site.stack));
+  // A loss of second order takes gradients before the backward that keeps it: what comes before that is of the graph.
+  const lastBackward = highest([-1, ...backward.map(bornInStep)]);
   return sites.filter((site) => {
     if (classifier.isOptimizer(site.stack) || goesOn(context, lastForward, bornInStep(site)))
       return false;
     if (classifier.isBackward(site.stack) || isScalar(context, site)) return true;
+    if (bornInStep(site) < lastBackward) return true;
     const between = stack.subarray(lastForward, Math.max(lastForward, bornInStep(site)));
     return !between.some((own) => classifier.isBackward(own));
   });

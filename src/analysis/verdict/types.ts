@@ -126,10 +126,11 @@ export interface Remedy {
 export const AFTER_OOM = 'what came next is not in the recording';
 
 /**
- * As much as that if nothing of what is kept is needed, if all of a pass is in blocks, and if all its operators run in the
- * lower precision; without a graph too, a layer needs its input and its output.
+ * As much as that if nothing of what is kept is needed, if all of a pass grows with the batch or is in blocks, and if all its
+ * operators run in the lower precision; without a graph too, a layer needs its input and its output.
  */
 const UP_TO: readonly RemedyId[] = [
+  'batch-size',
   'detach',
   'to-cpu',
   'no-grad',
