@@ -186,7 +186,7 @@ export const DOES = {
   'held by': 'holds most',
   'pinned by': 'pins memory',
   'requested by': 'asked for it',
-  'kept by backward at': 'runs that backward',
+  'kept by backward at': 'runs their backward',
   'called by': 'calls the model',
   'in it': 'is in that loop',
 } as const;
