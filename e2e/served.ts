@@ -1,5 +1,6 @@
 /** What the programs installed by npm and pip serve. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { idle, plotOf, summaryOf } from './viewer.ts';
 
@@ -15,6 +16,18 @@ export function addressOf(server: ChildProcess): Promise<string> {
     server.once('exit', (code) => failed(new Error(`It ended with ${code}: ${text}`)));
   });
 }
+
+/** Recorded as /workspace/pairs/capture.py; a hook at line 338 keeps 192 MiB. */
+const WITH_CODE = 'fixtures/pairs/leak_forward_hook.python.pickle.gz';
+/** Where the editor finds that line. */
+export const HOOK_LINE = `${resolve('fixtures/pairs/capture.py')}:338`;
+
+/** The program with that file, and the folder of its source. */
+export const serveWithCode = (): ChildProcess =>
+  spawn(process.execPath, [
+    ...['bin/vramscope.mjs', WITH_CODE, '--port', '0', '--no-open'],
+    ...['--source', 'fixtures/pairs'],
+  ]);
 
 /** The page with the given file, under the page's own policy; Ctrl+C ends the program. */
 export async function expectServed(page: Page, server: ChildProcess): Promise<void> {

@@ -1,30 +1,16 @@
-import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { addressOf } from './served.ts';
-import { fixture, searchOf } from './viewer.ts';
-
-/** Recorded as /workspace/pairs/capture.py; a hook at line 338 keeps 192 MiB. */
-const FILE = resolve(fixture('pairs/leak_forward_hook.python.pickle.gz'));
+import { addressOf, HOOK_LINE, serveWithCode } from './served.ts';
+import { searchOf } from './viewer.ts';
 
 test('from the verdict to the line: its memory, its text, and the editor', async ({ page }) => {
-  const args = [
-    'bin/vramscope.mjs',
-    FILE,
-    '--port',
-    '0',
-    '--no-open',
-    '--source',
-    'fixtures/pairs',
-  ];
-  const server = spawn(process.execPath, args);
+  const server = serveWithCode();
   try {
     await page.goto(await addressOf(server));
     const verdict = page.getByRole('status', { name: 'Verdict' });
     const dialog = page.getByRole('dialog', { name: 'capture.py' });
 
-    const href = `vscode://file${resolve('fixtures/pairs/capture.py')}:338`;
+    const href = `vscode://file${HOOK_LINE}`;
     const opens = (editor: string) =>
       verdict.getByRole('link', { name: `Open capture.py:338 in ${editor}` });
     await test.step('one click opens the line: the program knows where the file is', async () => {

@@ -1,11 +1,10 @@
 /** What every engine must do: the walk of a user who opens a file, looks around and exports things. */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from '@playwright/test';
-import { addressOf } from '../served.ts';
+import { addressOf, HOOK_LINE, serveWithCode } from '../served.ts';
 import { controlsOf, unzipped, VIEWS } from '../viewer.ts';
 import { test } from './fixtures.ts';
 import { keepPlot, likeness } from './picture.ts';
@@ -119,25 +118,13 @@ test('exports data, a picture that matches the page, and a report that opens fro
 test('shows the code, who may hold what is kept, and the line in the editor, from a local server', async ({
   visitor,
 }) => {
-  const file = 'fixtures/pairs/leak_forward_hook.python.pickle.gz';
-  const args = [
-    'bin/vramscope.mjs',
-    file,
-    '--port',
-    '0',
-    '--no-open',
-    '--source',
-    'fixtures/pairs',
-  ];
-  const server = spawn(process.execPath, args);
+  const server = serveWithCode();
   try {
     await visitor.visit(await addressOf(server));
     await visitor.sees({ selector: '.code-excerpt [aria-current]', text: 'features.append' });
     await visitor.sees({ selector: '.may-be-held', text: 'capture.py:338' });
     const link = () => document.querySelector('.verdict a.icon-button')?.getAttribute('href');
-    expect(await visitor.ask(link)).toBe(
-      `vscode://file${resolve('fixtures/pairs/capture.py')}:338`,
-    );
+    expect(await visitor.ask(link)).toBe(`vscode://file${HOOK_LINE}`);
     expect(await visitor.faults()).toEqual([]);
   } finally {
     server.kill();

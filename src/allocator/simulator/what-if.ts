@@ -140,7 +140,10 @@ export const smallestLimit: CardSearch<SmallestLimit> = function* (input, conf, 
 /** Yields a limit in bytes to try, and receives whether all requests fit under it. */
 type LimitSearch<Found> = Generator<number, Found, boolean>;
 
-/** Makes the runs that a search asks for. `peakReservedBytes` is that without a limit. `retries` and `calls` are those of the last limit that fits, which is the one found. */
+/**
+ * Makes the runs that a search asks for. `peakReservedBytes` is that without a limit; `retries` and `calls` are those of the
+ * last limit that fits, which is the one found.
+ */
 function* tryLimits<Found>(
   input: WhatIfInput,
   conf: AllocConf,

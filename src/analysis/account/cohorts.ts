@@ -349,7 +349,8 @@ function leakDraft(
   // The output may be all that the growth check saw of a graph.
   const isSpread = group.kind === 'kept-output' && places.isSpread(ids);
   const isGraph = group.kind === 'kept-graph' || (isSpread && places.isGraph(ids));
-  // A running total shows where the graph is held, and a backward that makes one where it is kept. Otherwise the statement that called the model is closest to it.
+  // A running total shows where the graph is held, and a backward that makes one where it is kept. Otherwise the statement
+  // that called the model is closest to it.
   const isCalled = (isGraph || isSpread) && lead.frameIs === 'allocated at' && ids.length > 0;
   const first = lead.frame ?? context.input.stacks.topUserFrame(lead.stack);
   return {

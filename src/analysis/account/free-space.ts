@@ -3,14 +3,13 @@
 import { liveAt } from '../../allocator/replay/trace-events.ts';
 import { type AllocationIndex, isPrivatePool, NEVER } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/allocator-state.ts';
-import { lowerBound } from '../../base/binary-search.ts';
-import { addUp, countOne, getOrMake, groupBy, sumBy } from '../../base/collections.ts';
+import { addUp, countOne, getOrMake, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { reservedOverhead } from '../../device/model/main-device.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { sitePart } from '../findings/finding-parts.ts';
+import { type SiteSum, sitePart, sumByStack } from '../findings/finding-parts.ts';
 import type { AddressGap, FindingPart } from '../findings/types.ts';
 import { forEachMade, MIN_STEPS, stepCount } from '../steps/step-sequence.ts';
 
@@ -24,6 +23,8 @@ export interface SegmentState {
   readonly isPrivate: boolean;
   readonly freeBytes: number;
   readonly largestFreeBytes: number;
+  /** Of what is expandable, its first page; -1: before the trace. */
+  readonly takenAt: EventIndex;
   /** Its blocks, active or pending. The allocator could give back a segment without any. */
   readonly live: readonly AllocationIndex[];
   readonly gaps: readonly AddressGap[];
@@ -53,6 +54,7 @@ export function segmentsAt(context: AnalysisInput, event: EventIndex): SegmentSt
       isSmall: segmentSpans.isSmall[row] === 1,
       isExpandable: segmentSpans.isExpandable[row] === 1,
       isPrivate: isPrivatePool(context.input.trace.pools[segmentSpans.pool[row]]),
+      takenAt: segmentSpans.start[row],
       live: inside,
       gaps,
       freeBytes: gaps.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
@@ -134,37 +136,17 @@ export function pinningSites(context: AnalysisInput, segments: readonly SegmentS
     .sort((a, b) => b.part.bytes - a.part.bytes);
 }
 
-/** Who had the segments taken that are empty now, the largest first: what it needed then, nothing needs at this moment. */
+/** Who had the large segments taken that are empty now, the largest first: what it needed then, nothing needs at this moment. */
 export function takersOfEmpty(
   { input }: AnalysisInput,
-  event: EventIndex,
-): { readonly stack: StackIndex; readonly bytes: number; readonly count: number }[] {
-  const { segmentSpans, allocations } = input.replay;
-  const { start, end, address, sizeBytes, isSmall, isExpandable } = segmentSpans;
-  const live = [...liveAt(allocations, event)]
-    .map((id) => allocations.address[id])
-    .sort((a, b) => a - b);
-  const isEmpty = (span: number) => {
-    const next = live[lowerBound(live, address[span])] ?? Number.POSITIVE_INFINITY;
-    return next >= address[span] + sizeBytes[span];
-  };
-  const taken = [...start.keys()].filter(
-    (span) =>
-      start[span] >= 0 &&
-      start[span] <= event &&
-      end[span] > event &&
-      isSmall[span] === 0 &&
-      isExpandable[span] === 0 &&
-      isEmpty(span),
+  segments: readonly SegmentState[],
+): SiteSum[] {
+  const empty = segments.filter(
+    ({ live, isSmall, isExpandable, takenAt }) =>
+      live.length === 0 && !isSmall && !isExpandable && takenAt >= 0,
   );
-  const byStack = groupBy(taken, (span) => input.trace.events.stack[start[span]]);
-  return [...byStack]
-    .map(([stack, spans]) => ({
-      stack,
-      bytes: sumBy(spans, (span) => sizeBytes[span]),
-      count: spans.length,
-    }))
-    .sort((a, b) => b.bytes - a.bytes);
+  const events = empty.map(({ takenAt }) => takenAt).sort((a, b) => a - b);
+  return sumByStack(input.trace.events, events);
 }
 
 /** Share of the steps. */

@@ -35,6 +35,7 @@ import {
   clear,
   found,
   placeText,
+  type SiteSum,
   series,
   sitePart,
 } from '../findings/finding-parts.ts';
@@ -93,7 +94,7 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
   const varying = varyingSites(context).slice(0, 3);
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
   const isMostlyPinned = sumBy(pins, ({ part }) => part.bytes) >= MIN_PINNED_SHARE * bytes;
-  const takers = isMostlyPinned || !asksAlike(context) ? [] : takersOfEmpty(context, event);
+  const takers = isMostlyPinned || !asksAlike(context) ? [] : takersOfEmpty(context, segments);
   // Not if its own sizes vary within a step.
   const taker = takers.find(
     (one) => one.bytes >= MIN_PINNED_SHARE * bytes && one.stack !== varied?.stack,
@@ -111,12 +112,9 @@ export function detectFragmentation(context: AnalysisInput): DetectorResult<Frag
     (one) =>
       sitePart(context, { stack: one.stack, bytes: one.largestBytes, count: one.sizes }, sizeNote),
   );
-  const takenParts =
-    taker !== undefined
-      ? takers
-          .slice(0, TOP_PINS)
-          .map((one) => sitePart(context, one, 'segments taken for it that were empty then'))
-      : [];
+  const takenParts = (taker === undefined ? [] : takers.slice(0, TOP_PINS)).map((one) =>
+    sitePart(context, one, 'segments taken for it that were empty then'),
+  );
   // Segments go back when memory runs short.
   const isUsual = share < HARMFUL_SHARE && context.eventsOf(TraceAction.SegmentFree).length === 0;
   const isHarmless =
@@ -173,10 +171,7 @@ function pinText(where: string, { part }: Pin, pins: readonly Pin[]): string {
 }
 
 /** 'Most of what was empty then was taken for attention.py:48 (forward): 3 segments, 272.00 MiB. …' */
-function takenText(
-  where: string,
-  { stack, bytes, count }: ReturnType<typeof takersOfEmpty>[number],
-): string {
+function takenText(where: string, { stack, bytes, count }: SiteSum): string {
   const who = stack > EMPTY_STACK ? where : "calls without a Python stack, as backward's are";
   return `Most of what was empty then was taken for ${who}: ${plural(count, 'segment')}, ${formatBytes(bytes)}. Steps ask for the same sizes each time, so padding would change nothing.`;
 }

@@ -4,7 +4,6 @@
  */
 
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { upperBound } from '../../base/binary-search.ts';
 import { addUp, groupBy, largestFirst, memoized, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
 import { OUTPUTS } from '../../device/classes/passes.ts';
@@ -14,7 +13,7 @@ import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { callerOfModel, runStartFrame } from '../findings/user-lines.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
-import { keepsGraph } from '../steps/pass-graphs.ts';
+import { beginOfBackward, keepsGraph } from '../steps/pass-graphs.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { growth } from './growth.ts';
 import type { GrowingSite } from './growth-sites.ts';
@@ -289,16 +288,6 @@ export function growthLead(
   return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
 }
 
-/** The gradients that backward passes begin with, ascending. */
-function firstGradients({ classifier, input }: AnalysisInput): AllocationIndex[] {
-  const { stack } = input.replay.allocations;
-  const found: AllocationIndex[] = [];
-  stack.forEach((own, id) => {
-    if (classifier.isFirstGradient(own)) found.push(id);
-  });
-  return found;
-}
-
 /** Of the graph's bytes. */
 const MADE_IN_BACKWARD = 0.5;
 
@@ -312,20 +301,21 @@ function backwardThatMade(
 ): StackIndex | undefined {
   const { classifier, input } = context;
   const { stack, sizeBytes } = input.replay.allocations;
-  const begins = context.once(firstGradients);
   const bytesOf = new Map<StackIndex, number>();
   let all = 0;
   for (const id of sites.flatMap(({ kept }) => kept)) {
     all += sizeBytes[id];
-    const before = upperBound(begins, id) - 1;
-    if (before >= 0 && classifier.isBackward(stack[id]))
-      addUp(bytesOf, stack[begins[before]], sizeBytes[id]);
+    const begin = classifier.isBackward(stack[id]) ? beginOfBackward(context, id) : undefined;
+    if (begin !== undefined) addUp(bytesOf, stack[begin], sizeBytes[id]);
   }
   const [[ran, bytes] = [EMPTY_STACK, 0]] = largestFirst(bytesOf);
   return bytes > MADE_IN_BACKWARD * all ? ran : undefined;
 }
 
-/** If backward made most of it, its line keeps it; if there is a running total, that holds the graph; otherwise the statement that made its last tensor does. */
+/**
+ * If backward made most of it, its line keeps it; if there is a running total, that holds the graph; otherwise the
+ * statement that made its last tensor does.
+ */
 function graphLead(
   context: AnalysisInput,
   { holder, sites }: GrowthGroup,

@@ -8,7 +8,14 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { cannotTell, clear, findingOf, placeText, stepSeries } from '../findings/finding-parts.ts';
+import {
+  cannotTell,
+  clear,
+  findingOf,
+  noSteps,
+  placeText,
+  stepSeries,
+} from '../findings/finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import { growthOf, SURE_STEPS } from './growth-leaks.ts';
@@ -43,7 +50,7 @@ export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFindi
     const { stack: stacks, preexisting } = replay.allocations;
     const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
       ? 'No call stacks were recorded, and no annotation marks the steps'
-      : `${replay.recording === 'truncated' ? 'In what is left of the recording, no' : 'No'} optimizer, annotation or loop that repeats at least ${MIN_STEPS} times was found`;
+      : `${noSteps(replay)} that repeats at least ${MIN_STEPS} times was found`;
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
   const { bursts, suspects } = growthOf(context);
@@ -93,7 +100,9 @@ function burstFindings(context: AnalysisInput, { bounds }: StepSequence, bursts:
   const why =
     lines.length === 0
       ? "it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design"
-      : `${lines.length === 1 ? 'that line drops' : 'these lines drop'} what holds it, or ${lines.length === 1 ? 'runs' : 'run'} Python's garbage collector`;
+      : lines.length === 1
+        ? "that line drops what holds it, or runs Python's garbage collector"
+        : "these lines drop what holds it, or run Python's garbage collector";
   const finding: GrowthFinding = findingOf(context, {
     detector: 'growth',
     kind: 'freed-in-bursts',
@@ -122,6 +131,7 @@ const BREAK_CYCLE =
   'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs. With gc.collect() in each step such a pile is gone.';
 const KEEP_LESS =
   'Keep only what is needed of each (a number, or a copy on the CPU), or empty what holds them more often. If such a line calls gc.collect(), an object that refers to itself keeps them: break the cycle.';
+
 /** Of the highest, and of what it was then. */
 const PILE_SHARE = 0.5;
 const LEFT_SHARE = 0.25;
@@ -153,7 +163,6 @@ function sumsOfSites(context: AnalysisInput, ids: readonly AllocationIndex[], mo
 
 /** Share of the tensors given back that so many lines free. The garbage collector runs wherever the program happens to be. */
 const FEW_LINES = 0.9;
-const MAX_LINES = 2;
 
 /** The user's lines that give nearly all of them back; none if many do, or the frees have no stacks. */
 function linesThatFree({ input }: AnalysisInput, ids: readonly AllocationIndex[]): FrameView[] {
@@ -165,11 +174,11 @@ function linesThatFree({ input }: AnalysisInput, ids: readonly AllocationIndex[]
     const line = input.stacks.topUserFrame(stack[freeRequested[id]]);
     if (line !== undefined) addUp(counts, line, 1);
   }
-  const most = largestFirst(counts).slice(0, MAX_LINES);
-  const alone = most.filter(([, count]) => count >= FEW_LINES * freed.length);
-  const lines = alone.length > 0 ? alone : most;
-  const isNearlyAll = sumBy(lines, ([, count]) => count) >= FEW_LINES * freed.length;
-  return isNearlyAll ? lines.map(([line]) => input.stacks.frame(line)) : [];
+  const most = largestFirst(counts);
+  const few = [1, 2]
+    .map((lines) => most.slice(0, lines))
+    .find((lines) => sumBy(lines, ([, count]) => count) >= FEW_LINES * freed.length);
+  return few?.map(([line]) => input.stacks.frame(line)) ?? [];
 }
 
 /** The sites' total after each step, the event it is of, and the allocations that outlived their step. */

@@ -18,7 +18,7 @@ import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { findingOf, stepSeries, sumBySite } from '../findings/finding-parts.ts';
 import type { AnyFinding, Fact } from '../findings/types.ts';
 import { userLines } from '../findings/user-lines.ts';
-import { forwardRuns } from '../steps/forward-runs.ts';
+import { passesAmong } from '../steps/forward-runs.ts';
 import { patternOfKept } from '../verdict/patterns.ts';
 import { adviceFor } from '../verdict/remedy-ideas.ts';
 import { otherLines, type Pattern } from '../verdict/types.ts';
@@ -209,11 +209,8 @@ function isUnusedGraph(context: AnalysisInput, { allocations, bytes }: AccountEn
  * whether most passes behind it stayed although their own backward ran, before any other forward pass.
  */
 function isRetained(context: AnalysisInput, { allocations }: AccountEntry): boolean {
-  const own = new Set(allocations);
   const { freeRequested } = context.input.replay.allocations;
-  const passes = context
-    .once(forwardRuns)
-    .filter(({ kept }) => kept.filter((id) => own.has(id)).length > kept.length / 2);
+  const passes = passesAmong(context, allocations);
   const retained = passes.filter(
     ({ kept, ownBackward }) =>
       ownBackward !== undefined &&

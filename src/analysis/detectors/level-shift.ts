@@ -23,6 +23,7 @@ import {
   clear,
   found,
   locationText,
+  noSteps,
   placeText,
   series,
   sitePart,
@@ -58,9 +59,8 @@ const MAX_LISTED = 3;
 export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFinding> {
   const [primary] = context.stepSequences;
   if (primary === undefined) {
-    const isLeftOnly = context.input.replay.recording === 'truncated';
     return cannotTell(
-      `${isLeftOnly ? 'In what is left of the recording, no' : 'No'} optimizer, annotation or loop repeats often enough, so there are no steps to compare.`,
+      `${noSteps(context.input.replay)} repeats often enough, so there are no steps to compare.`,
     );
   }
   const steps = stepCount(primary);

@@ -13,13 +13,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { groupBy, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
-import {
-  formatBytes,
-  formatCount,
-  formatPercent,
-  plural,
-  sentenceCase,
-} from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, sentenceCase } from '../../base/format.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { largestGaps, segmentsAt } from '../account/free-space.ts';
@@ -173,6 +167,11 @@ function requesterText({ source }: RequestOrigin, line: string, bytes: string): 
   return `Backward asked for ${bytes} and ran out of memory. ${near}`;
 }
 
+const retriedText = (failed: number): string =>
+  failed === 1
+    ? '1 request failed, and a smaller one after it was served'
+    : `${formatCount(failed)} requests failed, each in a row of requests that ended with a smaller one, which was served`;
+
 /** One finding for all of them. @param ooms in order, at least one */
 function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[]): OomFinding {
   const { events } = context.input.trace;
@@ -187,7 +186,7 @@ function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[])
     bytes,
     stack: stack[largest],
     claim: (where) =>
-      `${ooms.length === 1 ? '1 request failed, and a smaller one after it was served' : `${plural(ooms.length, 'request')} failed, each in a row of requests that ended with a smaller one, which was served`}: your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${isBackward ? 'backward' : where}.`,
+      `${retriedText(ooms.length)}: your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${isBackward ? 'backward' : where}.`,
     events: { first: ooms[0], last: ooms[ooms.length - 1] },
     sites: sumByStack(events, ooms),
     note: 'requested without success, all attempts together',

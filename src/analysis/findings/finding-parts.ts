@@ -1,6 +1,6 @@
 /** Building blocks shared by all detectors' findings. */
 
-import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import type { AllocationIndex, Replay } from '../../allocator/replay/types.ts';
 import { getOrMake, groupBy, sumBy } from '../../base/collections.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { fileName } from '../../base/file-names.ts';
@@ -76,6 +76,10 @@ interface Told<Id extends string, Kind extends string> extends Omit<AnyFinding<I
   /** For the fingerprint, if it is not the line's stack. */
   readonly origin?: StackIndex;
 }
+
+/** 'No optimizer, annotation or loop', of what is recorded. */
+export const noSteps = ({ recording }: Pick<Replay, 'recording'>): string =>
+  `${recording === 'truncated' ? 'In what is left of the recording, no' : 'No'} optimizer, annotation or loop`;
 
 /** There may be hundreds of call sites. */
 const TOP_SITES = 8;

@@ -255,6 +255,14 @@ function nextBackwardAfter(context: AnalysisInput, runs: readonly ForwardRun[]):
   return next;
 }
 
+/** The passes that made most of what they keep among these. */
+export function passesAmong(context: AnalysisInput, ids: readonly AllocationIndex[]): ForwardRun[] {
+  const own = new Set(ids);
+  return context
+    .once(forwardRuns)
+    .filter(({ kept }) => 2 * kept.filter((id) => own.has(id)).length > kept.length);
+}
+
 /** The last allocation of each backward pass that ended, as events. */
 export function backwardEnds({ classifier, input }: AnalysisInput): EventIndex[] {
   const { start, stack, length, preexisting } = input.replay.allocations;

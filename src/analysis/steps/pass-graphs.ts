@@ -5,6 +5,7 @@
  *   evaluation   pass, 51 of 203 tensors live at its end    dropped by the loop     unused
  */
 import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
 import { countOne, sumBy } from '../../base/collections.ts';
 import { formatCount, plural } from '../../base/format.ts';
 import { GRAPH_SHARE, OUTPUTS } from '../../device/classes/passes.ts';
@@ -164,6 +165,24 @@ const USED: ReadonlySet<Evidence> = new Set([Evidence.FreedInBackward, Evidence.
 
 const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
   unusedBytes > (keptBytes - lateBytes) / 2;
+
+/** The gradients that backward passes begin with, ascending. */
+function firstGradients({ classifier, input }: AnalysisInput): AllocationIndex[] {
+  const found: AllocationIndex[] = [];
+  input.replay.allocations.stack.forEach((own, id) => {
+    if (classifier.isFirstGradient(own)) found.push(id);
+  });
+  return found;
+}
+
+/** The gradient that the last backward() up to an allocation began with: its stack has the line that called it. */
+export function beginOfBackward(
+  context: AnalysisInput,
+  id: AllocationIndex,
+): AllocationIndex | undefined {
+  const begins = context.once(firstGradients);
+  return begins[upperBound(begins, id) - 1];
+}
 
 /** What backward passes made up to an event, from an allocation on, that autograd may go through again. */
 export function madeInBackward(

@@ -6,12 +6,14 @@
  *         h = self.attention(out, h)    101 × 49 MiB
  */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
-import { addUp, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
+import { addUp, countOne, groupBy, largestFirst, sumBy } from '../../base/collections.ts';
 import { highest } from '../../base/extremes.ts';
-import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
+import { largestGroup } from '../account/line-share.ts';
 import { type Account, allocationsOf } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
-import { rowsOf, userLines } from '../findings/user-lines.ts';
+import { isSameLine, rowsOf, userLines } from '../findings/user-lines.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import { type Diagnosis, DOES, plain } from './case.ts';
 import { MIN_BYTES } from './outstaying.ts';
@@ -27,7 +29,7 @@ const MIN_PARAMETER = 2 ** 16;
 
 /** The loop of the largest pass at the account's moment; undefined if its turns are a small part of the peak. */
 export function longLoop(context: AnalysisInput, account: Account): Diagnosis | undefined {
-  const { stack, sizeBytes, start, freeRequested } = context.input.replay.allocations;
+  const { sizeBytes, start, freeRequested } = context.input.replay.allocations;
   const { event } = account.moment;
   const least = Math.max(MIN_BYTES, LOOP_SHARE * account.allocatedBytes);
   const isLive = (id: AllocationIndex) => start[id] <= event && freeRequested[id] > event;
@@ -43,16 +45,8 @@ export function longLoop(context: AnalysisInput, account: Account): Diagnosis | 
   const bytes = sumBy(ids, (id) => sizeBytes[id]);
   if (turns < MIN_TURNS || bytes < least) return undefined;
   if (areLayers(context, account, turns)) return undefined;
-  const bytesOf = new Map<StackIndex, number>();
-  for (const id of ids) addUp(bytesOf, stack[id], sizeBytes[id]);
-  const [[heaviest]] = largestFirst(bytesOf);
   return {
-    ...plain(
-      'activations',
-      bytes,
-      linesOfLoop(context, heaviest, [...bytesOf.keys()]),
-      DOES['in it'],
-    ),
+    ...plain('activations', bytes, linesOfLoop(context, ids), DOES['in it']),
     ...{ pattern: 'long-loop', severity: 'low', tensors: ids, turns },
   };
 }
@@ -88,27 +82,29 @@ function turnsOf(
 /** Layers of one line have parameters each, as many of one size as there are layers. */
 function areLayers({ input }: AnalysisInput, account: Account, turns: number): boolean {
   const { requestedBytes } = input.replay.allocations;
-  const large = allocationsOf(account, ['parameters']).filter(
-    (id) => requestedBytes[id] >= MIN_PARAMETER,
-  );
-  const counts = [...groupBy(large, (id) => requestedBytes[id]).values()].map(
-    ({ length }) => length,
-  );
-  return highest([0, ...counts]) >= SAME_TURNS * turns;
+  const counts = new Map<number, number>();
+  for (const id of allocationsOf(account, ['parameters']))
+    if (requestedBytes[id] >= MIN_PARAMETER) countOne(counts, requestedBytes[id]);
+  return highest([0, ...counts.values()]) >= SAME_TURNS * turns;
 }
 
 /** The line of the loop that leads to the heaviest stack: where the stacks of a turn part. */
-function linesOfLoop(context: AnalysisInput, heaviest: StackIndex, stacks: readonly StackIndex[]) {
+function linesOfLoop(context: AnalysisInput, ids: readonly AllocationIndex[]): FrameView[] {
   const { frame } = context.input.snapshot.stacks;
-  const others = stacks.map((own) => new Set(rowsOf(context.input, own)));
+  const { stack } = context.input.replay.allocations;
+  const heaviest = largestGroup(context, ids, (id) => stack[id])?.key;
+  const others = [...new Set(ids.map((id) => stack[id]))].map(
+    (own) => new Set(rowsOf(context.input, own)),
+  );
   const rows = rowsOf(context.input, heaviest);
-  const common = rows.findIndex((row) => others.every((own) => own.has(row)));
-  const lead = rows[common - 1];
+  const lead = rows[rows.findIndex((row) => others.every((own) => own.has(row))) - 1];
   const lines = userLines(context, heaviest);
   if (lead === undefined) return lines;
-  const view = context.input.stacks.frame(frame[lead]);
-  const at = lines.findIndex(
-    ({ filename, line }) => filename === view.filename && line === view.line,
+  const line = context.input.stacks.frame(frame[lead]);
+  return lines.slice(
+    Math.max(
+      0,
+      lines.findIndex((one) => isSameLine(one, line)),
+    ),
   );
-  return lines.slice(Math.max(0, at));
 }

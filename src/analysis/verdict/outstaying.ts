@@ -18,8 +18,8 @@ import { wasDrained, wasGivenBack } from '../account/repetitions.ts';
 import { type Account, type AccountEntry, isKept } from '../account/types.ts';
 import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { callerOfModel, innermostOwn } from '../findings/user-lines.ts';
-import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
-import { evidentRuns, madeInBackward } from '../steps/pass-graphs.ts';
+import { type ForwardRun, passesAmong } from '../steps/forward-runs.ts';
+import { beginOfBackward, evidentRuns, madeInBackward } from '../steps/pass-graphs.ts';
 import { type Case, type Diagnosis, DOES, ofEntry, plain } from './case.ts';
 
 /** Less is not worth a change of the program. */
@@ -148,26 +148,23 @@ export function linesOfBackwards(
   context: AnalysisInput,
   { allocations }: AccountEntry,
 ): FrameView[] {
-  const own = new Set(allocations);
-  const lines = context.once(forwardRuns).flatMap(({ kept, last, ownBackward }) => {
-    const isOwn = 2 * kept.filter((id) => own.has(id)).length > kept.length;
-    return ownBackward === undefined || !isOwn
-      ? []
-      : (lineOfBackward(context, last + 1, ownBackward) ?? []);
-  });
+  const lines = passesAmong(context, allocations).flatMap(({ last, ownBackward }) =>
+    ownBackward === undefined ? [] : (lineOfBackward(context, last + 1, ownBackward) ?? []),
+  );
   return [...new Set(lines)].map((line) => context.input.stacks.frame(line));
 }
 
 /** The user's line of the last backward() between an allocation and an event: it makes the gradient that it begins with. */
 function lineOfBackward(
-  { classifier, input: { replay, stacks } }: AnalysisInput,
+  context: AnalysisInput,
   first: AllocationIndex,
   end: EventIndex,
 ): FrameIndex | undefined {
-  const { start, stack } = replay.allocations;
-  for (let id = upperBound(start, end) - 1; id >= first; id--)
-    if (classifier.isFirstGradient(stack[id])) return stacks.topUserFrame(stack[id]);
-  return undefined;
+  const { start, stack } = context.input.replay.allocations;
+  const begin = beginOfBackward(context, upperBound(start, end) - 1);
+  return begin === undefined || begin < first
+    ? undefined
+    : context.input.stacks.topUserFrame(stack[begin]);
 }
 
 /**

@@ -73,7 +73,7 @@ export function ideasFor(
   const { isCapped = false, hadRoom = false, hasFailed = false } = circumstances;
   const { isServer = false, isInference = false, isUntrained = false } = circumstances;
   const { requestedBytes = 0, ofWeightsBytes = 0 } = circumstances;
-  const { embeddingBytes = 0, staysWide = false } = circumstances;
+  const { embeddingBytes = 0, staysWide = false, repeats = false } = circumstances;
   const allSizeIdeas = isServer ? servedSizeIdeas : passSizeIdeas(!isInference);
   const sizeIdeas = () =>
     allSizeIdeas(account, requestedBytes, ofWeightsBytes).filter(
@@ -92,7 +92,7 @@ export function ideasFor(
       // Whatever carries a graph on, a state or an output, none is needed.
       return isUntrained ? [...NO_GRAPH, ...DETACH] : [...DETACH, ...SOME_NO_GRAD];
     case 'fragmentation':
-      return [...EXPANDABLE, ...limit, ...(circumstances.repeats === true ? [] : REPEAT_SIZES)];
+      return [...EXPANDABLE, ...limit, ...(repeats ? [] : REPEAT_SIZES)];
     case 'request':
       return [...first, ...ONE_TENSOR, ...last, ...sizeIdeas()];
     case 'model-state':
